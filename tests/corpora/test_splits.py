@@ -4,19 +4,16 @@ import json
 from dataclasses import replace
 
 import pytest
+from corpus_files import put_rows
 from refusals import assert_refused
 
 from mlm_vs_clm.corpora import SOURCES, CorpusSource, Cutting, Sizes, build, card_markdown
 from mlm_vs_clm.documents import hash_text
 
 OWN = CorpusSource(name="own", reader="jsonl")
+PARTED = replace(OWN, feeds={"train": ("generate", "dev", "pretrain"), "test": ("test",)})
 SMALL = Sizes(generate=4, dev=2, test=4)
 WINDOWS = Cutting(max_words=8, min_words=2, seed=0)
-
-
-def write(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
 
 
 @pytest.fixture
@@ -28,7 +25,7 @@ def rows():
 
 
 def make(tmp_path, rows, source=OWN, sizes=SMALL, **settings):
-    return build(source, {"": write(tmp_path / "own.jsonl", rows)}, sizes, replace(WINDOWS, **settings))
+    return build(source, {"": put_rows(tmp_path, "own.jsonl", rows)}, sizes, replace(WINDOWS, **settings))
 
 
 def test_splits_are_disjoint_by_origin_and_of_the_sizes_asked_for(tmp_path, rows):
@@ -90,14 +87,13 @@ def test_labels_are_counted_on_pretrain_and_drawn_documents_bear_one(tmp_path, r
 
 
 def test_official_parts_feed_their_own_splits(tmp_path, rows):
-    source = replace(OWN, feeds={"train": ("generate", "dev", "pretrain"), "test": ("test",)})
-    files = {"train": write(tmp_path / "a", rows[:20]), "test": write(tmp_path / "b", rows[20:])}
-    corpus = build(source, files, SMALL, WINDOWS)
+    files = {"train": put_rows(tmp_path, "a", rows[:20]), "test": put_rows(tmp_path, "b", rows[20:])}
+    corpus = build(PARTED, files, SMALL, WINDOWS)
     of_test_file = {row["id"] for row in rows[20:]}
     for split, windows in corpus.splits.items():
         assert {window.origin_id in of_test_file for window in windows} == {split == "test"}
     assert corpus.card["dropped"]["not drawn"] == 2 * 16
-    assert_refused("expected one file for each", build, source, {"train": files["train"]}, SMALL, WINDOWS)
+    assert_refused("expected one file for each", build, PARTED, {"train": files["train"]}, SMALL, WINDOWS)
 
 
 def test_sizes_that_are_not_given_follow_from_the_corpus(tmp_path, rows):
@@ -105,25 +101,15 @@ def test_sizes_that_are_not_given_follow_from_the_corpus(tmp_path, rows):
         return {name: len({window.origin_id for window in some}) for name, some in corpus.splits.items()}
 
     fitted = Sizes(at_most=150)
-    assert sizes_of(make(tmp_path, rows, sizes=fitted)) == {
-        "pretrain": 22,
-        "generate": 8,
-        "dev": 2,
-        "test": 8,
-    }
+    assert sizes_of(make(tmp_path, rows, sizes=fitted)) == dict(pretrain=22, generate=8, dev=2, test=8)
     few = sizes_of(make(tmp_path, rows, sizes=replace(fitted, at_most=3, dev=5)))
-    assert few == {"pretrain": 26, "generate": 3, "dev": 5, "test": 6}
+    assert few == dict(pretrain=26, generate=3, dev=5, test=6)
     by_author = make(tmp_path, rows, replace(OWN, group_by="author"), replace(fitted, per_group=2))
     # Two of ten authors, two texts of each.
     assert sizes_of(by_author)["generate"] == sizes_of(by_author)["test"] == 4
-    source = replace(OWN, feeds={"train": ("generate", "dev", "pretrain"), "test": ("test",)})
-    files = {"train": write(tmp_path / "a", rows[:30]), "test": write(tmp_path / "b", rows[30:])}
-    assert sizes_of(build(source, files, fitted, WINDOWS)) == {
-        "pretrain": 23,
-        "generate": 6,
-        "dev": 1,
-        "test": 10,
-    }
+    files = {"train": put_rows(tmp_path, "a", rows[:30]), "test": put_rows(tmp_path, "b", rows[30:])}
+    by_part = sizes_of(build(PARTED, files, fitted, WINDOWS))
+    assert by_part == dict(pretrain=23, generate=6, dev=1, test=10)
 
 
 def test_every_window_is_in_a_split_or_recorded(tmp_path, rows):
@@ -174,7 +160,6 @@ def test_a_bar_or_a_line_end_in_a_label_keeps_the_table_of_a_card(tmp_path, rows
 
 
 def test_the_sources_can_be_built():
-    assert list(SOURCES) == ["abstracts", "plots", "speeches", "dialogue", "reviews", "messages"]
     for source in SOURCES.values():
         assert set(source.files) in (set(source.feeds), {""})
         fed = [split for splits in source.feeds.values() for split in splits]

@@ -10,12 +10,16 @@ from mlm_vs_clm.documents import Entity
 BIO = "-DOCSTART- -X- O O\n\nNaloxone NN O B-Chemical\nreverses VBZ O O\n\nhigh JJ O B-Disease\nblood NN O I-Disease\n"
 
 
+def list_texts(result):
+    return [document.text for document in result.documents]
+
+
 def test_bio_joins_tokens_and_keeps_entities_at_their_offsets(tmp_path):
     put(tmp_path, "train.conll", BIO + "\n-DOCSTART- O\n\nwe O\nuse O\nzinc I-Chemical\n")
     put(tmp_path, "test.conll", BIO.replace(" ", "\t").replace("\n", "\r\n"))
     result = bio.read(tmp_path)
     same = "Naloxone reverses\nhigh blood"
-    assert [document.text for document in result.documents] == [same, same, "we use zinc"]
+    assert list_texts(result) == [same, same, "we use zinc"]
     assert result.documents[0].entities == (Entity(0, 8, "Chemical"), Entity(18, 28, "Disease"))
     assert result.documents[2].entities == (Entity(7, 11, "Chemical"),)
     assert result.parts == {"test-0": "test", "train-0": "train", "train-1": "train"}
@@ -25,7 +29,7 @@ def test_bio_without_document_marks_and_with_bad_lines(tmp_path):
     path = put(tmp_path, "x.bio", f"one O\ntwo B-A\n\nthree S-B\n{SECRET}\nfour XX\nfive E-B\n")
     result, mistakes = collect(bio.read, path)
     assert [mistake.split(":")[0] for mistake in mistakes] == ["line 5", "line 6"]
-    assert [document.text for document in result.documents] == ["one two", "three five"]
+    assert list_texts(result) == ["one two", "three five"]
 
 
 TOKENS = ["EU", "rejects", "German"]
@@ -59,54 +63,58 @@ def test_the_column_of_tokens_is_found(tmp_path, before, after):
     assert document.entities == (Entity(0, 2, "ORG"), Entity(11, 17, "MISC"))
 
 
-def test_the_tokens_of_sentences_of_one_token_are_found(tmp_path):
-    lines = "s1 Paris B-LOC\n\ns2 Berlin B-LOC\n\ns4 sleeps O\n"
-    documents = bio.read(put(tmp_path, "x.conll", lines)).documents
-    assert [document.text for document in documents] == ["Paris", "Berlin", "sleeps"]
+READ = {
+    "s1 Paris B-LOC\n\ns2 Berlin B-LOC\n\ns4 sleeps O\n": ["Paris", "Berlin", "sleeps"],  # of one token each
+    "PATIENT patient O\nDENIES deny O\nPAIN pain B-SYMPTOM\n": ["PATIENT DENIES PAIN"],  # lemmas follow
+    "ART Die O\n": ["Die"],  # a part of speech is no token
+    "5 CD O\nmen NNS O\n\n1914 CD O\n\n2 CD O\n3 CD O\n": ["5 men", "1914", "2 3"],
+    "ha UH O\nha UH O\n": ["ha ha"],
+    # A hash with a tag is a token, and a comment stands before a sentence.
+    "Sales NN O\n# # O\n5 CD O\nin IN O\nNew NNP B-LOC\nYork NNP I-LOC\n": ["Sales # 5 in New York"],
+    "# # O\n1 CD O\nhit NN O\n": ["# 1 hit"],
+    "# O\n\n# O\n": ["#", "#"],
+    "#\tO\n1\tO\nhit\tO\n": ["# 1 hit"],
+    "# a comment\none O\n\n# text = Vitamin O\ntwo O\n": ["one", "two"],
+    "#\thttp://a.b [2014]\none\tO\ntwo\tO\n": ["one two"],
+    "#newdocument O\nby O\n#docid O\n": ["#newdocument by #docid"],
+    "#\none O\n": ["one"],
+    "one O\n\n# -DOCSTART-\ntwo O\n": ["one", "two"],
+}
 
 
-def test_capitals_are_tokens_where_lemmas_follow(tmp_path):
-    lines = "PATIENT patient O\nDENIES deny O\nPAIN pain B-SYMPTOM\n"
-    assert bio.read(put(tmp_path, "x.conll", lines)).documents[0].text == "PATIENT DENIES PAIN"
+@pytest.mark.parametrize("content", READ)
+def test_texts_are_made_of_the_tokens_alone(tmp_path, content):
+    result, mistakes = collect(bio.read, put(tmp_path, "x.conll", content))
+    assert list_texts(result) == READ[content] and not mistakes
 
 
 @pytest.mark.parametrize("lines", ["1 O\n2 B-A\n", "4 1 O\n5 2 O\n", "w1 O\nw2 O\nw3 O\n"])
 def test_columns_that_all_count_are_a_mistake_that_names_the_setting(tmp_path, lines):
     path = put(tmp_path, "x.conll", lines)
-    assert_refused(
-        "x.conll: each column but the last counts.*corpus.columns.text=<its number", bio.read, path
-    )
-    texts = [d.text for d in bio.read(path, columns={"text": "1"}).documents]
+    says = "x.conll: each column but the last counts.*corpus.columns.text=<its number"
+    assert_refused(says, bio.read, path)
+    texts = list_texts(bio.read(path, columns={"text": "1"}))
     assert texts == [" ".join(line.split()[0] for line in lines.splitlines())]
 
 
-def test_a_space_within_a_token_is_a_mistake(tmp_path):
-    path = put(tmp_path, "x.conll", "New York NNP B-LOC\nis VBZ O\nbig JJ O\n")
-    assert_refused("x.conll, line 1: 4 cells where most of its sentence have 3", bio.read, path)
-
-
-@pytest.mark.parametrize("lines", ["1 CD O\n2 CD O\n", "ART Die O\n"])
-def test_parts_of_speech_are_never_the_tokens(tmp_path, lines):
-    path = put(tmp_path, "x.conll", lines)
-    if "Die" in lines:
-        assert bio.read(path).documents[0].text == "Die"
-    else:
-        assert_refused("names kinds", bio.read, path)
-
-
-def test_numbers_among_tokens_are_tokens(tmp_path):
-    path = put(tmp_path, "x.conll", "5 CD O\nmen NNS O\n\n1914 CD O\n\n2 CD O\n3 CD O\n")
-    assert [d.text for d in bio.read(path).documents] == ["5 men", "1914", "2 3"]
-
-
-def test_one_column_of_one_word_is_the_tokens(tmp_path):
-    assert bio.read(put(tmp_path, "x.bio", "ha UH O\nha UH O\n")).documents[0].text == "ha ha"
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (
+            "New York NNP B-LOC\nis VBZ O\nbig JJ O\n",
+            "x.conll, line 1: 4 cells where most of its sentence have 3",
+        ),
+        ("1 CD O\n2 CD O\n", "names kinds"),
+    ],
+)
+def test_a_space_within_a_token_and_columns_without_tokens_are_mistakes(tmp_path, lines, says):
+    assert_refused(says, bio.read, put(tmp_path, "x.conll", lines))
 
 
 @pytest.mark.parametrize("columns", [{"text": "0"}, {"text": "word"}, {"text": "9" * 5000}, {"labels": "2"}])
 def test_a_column_of_tokens_is_named_by_its_number(tmp_path, columns):
     path = put(tmp_path, "x.bio", "one two O\n")
-    assert bio.read(path, columns={"text": "2"}).documents[0].text == "two"
+    assert list_texts(bio.read(path, columns={"text": "2"})) == ["two"]
     assert_refused("corpus.columns", bio.read, path, columns=columns)
     assert_refused("x.bio, line 1: no token", bio.read, path, columns={"text": "3"})
 
@@ -129,34 +137,15 @@ CONLLU = """# newdoc id = d1
 
 def test_conll_u_ranges_comments_and_documents(tmp_path):
     result = bio.read(put(tmp_path, "x.conll", CONLLU))
-    assert [document.text for document in result.documents] == ["De le vin\nOui", "Non"]
+    assert list_texts(result) == ["De le vin\nOui", "Non"]
     assert result.documents[0].entities == (Entity(6, 9, "Drink"),)
     assert result.counted["words of several tokens and empty nodes (not used)"] == 2
-
-
-HASHES = {
-    "Sales NN O\n# # O\n5 CD O\nin IN O\nNew NNP B-LOC\nYork NNP I-LOC\n": ["Sales # 5 in New York"],
-    "# # O\n1 CD O\nhit NN O\n": ["# 1 hit"],
-    "# O\n\n# O\n": ["#", "#"],
-    "#\tO\n1\tO\nhit\tO\n": ["# 1 hit"],
-    "# a comment\none O\n\n# text = Vitamin O\ntwo O\n": ["one", "two"],
-    "#\thttp://a.b [2014]\none\tO\ntwo\tO\n": ["one two"],
-    "#newdocument O\nby O\n#docid O\n": ["#newdocument by #docid"],
-    "#\none O\n": ["one"],
-    "one O\n\n# -DOCSTART-\ntwo O\n": ["one", "two"],
-}
-
-
-@pytest.mark.parametrize("content", HASHES)
-def test_a_hash_with_a_tag_is_a_token_and_a_comment_stands_before_a_sentence(tmp_path, content):
-    result, mistakes = collect(bio.read, put(tmp_path, "x.conll", content))
-    assert [document.text for document in result.documents] == HASHES[content] and not mistakes
 
 
 def test_a_hash_within_a_sentence_and_without_a_tag_is_a_mistake(tmp_path):
     result, mistakes = collect(bio.read, put(tmp_path, "x.conll", "one O\n# two\nthree O\n"))
     assert [mistake.split(":")[0] for mistake in mistakes] == ["line 2"]
-    assert [document.text for document in result.documents] == ["one three"]
+    assert list_texts(result) == ["one three"]
 
 
 def test_a_column_that_only_a_sentence_begins_with_is_not_the_tokens(tmp_path):
@@ -173,7 +162,7 @@ def test_the_column_of_tags_can_be_chosen_and_others_are_counted(tmp_path):
     inner, outer = bio.read(path), bio.read(path, columns={"entities": "3"})
     assert [entity.type for entity in inner.documents[0].entities] == ["ORG"]
     assert [entity.type for entity in outer.documents[0].entities] == ["LOC", "LOCderiv"]
-    assert inner.documents[0].text == outer.documents[0].text == "Berlin Deutschen Verein"
+    assert list_texts(inner) == list_texts(outer) == ["Berlin Deutschen Verein"]
     assert inner.counted[bio.OTHER_TAGS] == 2 and not outer.counted[bio.OTHER_TAGS]
 
 

@@ -1,6 +1,5 @@
 """brat as n2c2 2018 track 2 is given out, with the traps of its files; offsets worked by hand."""
 
-import os
 import zipfile
 
 import pytest
@@ -145,11 +144,7 @@ def test_entities_across_windows_stay_whole_or_are_counted(tmp_path):
         assert corpus.card["dropped"].get("entity longer than a window", 0) == (4 if name == "long" else 0)
 
 
-def test_links_and_zips_that_leave_the_folder_are_refused(tmp_path):
-    put_pair(tmp_path / "out", "far", SECRET, "")
-    folder = put_pair(tmp_path / "x", "a", TEXT, ANN)
-    os.symlink(tmp_path / "out" / "far.txt", folder / "far.txt")
-    assert_refused("far.txt is a link that leaves the folder", brat.read, folder)
+def test_zips_that_leave_the_folder_are_refused(tmp_path):
     for member in ("../far.txt", "/far.txt"):
         with zipfile.ZipFile(tmp_path / "bad.zip", "w") as archive:
             archive.writestr(member, SECRET)

@@ -2,9 +2,9 @@
 
 import math
 
-import datasets
 import pytest
-from corpus_files import put
+from corpus_files import put, put_rows, save
+from datasets import ClassLabel, Features, List, Value
 from refusals import SECRET, assert_refused
 
 from mlm_vs_clm.corpora.readers import folder, hub, jsonl, tables
@@ -24,10 +24,10 @@ LISTS = {
     '["it\'s", \'a "b"\']': ("it's", 'a "b"'),
     '["\\u00e9t\\u00e9", "\\ud83d\\ude00"]': ("été", "😀"),
     "[1, 2]": ("1", "2"),
-    "[]": (),
-    " [ ] ": (),
-    "": (),
+    **dict.fromkeys(("", "[]", " [ ] ", "()", "{}", "set()", "frozenset()"), ()),
     "a, b;c|a": ("a", "b", "c"),
+    "犯罪，爱情；战争、家": ("犯罪", "爱情", "战争", "家"),
+    "حب، حرب": ("حب", "حرب"),
     "rock 'n' roll, it's": ("rock 'n' roll", "it's"),
     "(post)rock, jazz (cool)": ("(post)rock", "jazz (cool)"),
 }
@@ -65,59 +65,54 @@ def test_what_looks_like_a_list_and_is_none_is_a_mistake_in_every_table(tmp_path
     assert_refused(says, folder.read, tmp_path / "y")
 
 
-def save(path, labels, feature):
-    features = datasets.Features({"text": datasets.Value("string"), "labels": feature})
+TEXT = Value("string")
+
+
+def save_labels(path, labels, feature):
     rows = {"text": [f"{SECRET} {n}" for n in range(len(labels))], "labels": labels}
-    datasets.Dataset.from_dict(rows, features).save_to_disk(path)
-    return path
-
-
-TEXT, LIST = datasets.Value("string"), datasets.List(datasets.Value("string"))
+    return save(path, rows, Features({"text": TEXT, "labels": feature}))
 
 
 def test_a_written_list_in_a_data_set_or_json_is_its_items(tmp_path):
     for name, given, feature in (
         ("text", ["['x', 'y']", "a, b"], TEXT),
-        ("list", [["['x', 'y']"], ["a, b"]], LIST),
+        ("list", [["['x', 'y']"], ["a, b"]], List(TEXT)),
     ):
-        documents = hub.read(save(tmp_path / name, given, feature)).documents
+        documents = hub.read(save_labels(tmp_path / name, given, feature)).documents
         assert [document.labels for document in documents] == [("x", "y"), ("a, b",)]
-    path = put(tmp_path, "x.jsonl", '{"id": "1", "text": "a", "labels": ["[\'x\', \'y\']", "[z]"]}')
+    path = put_rows(tmp_path, "x.jsonl", [{"id": "1", "text": "a", "labels": ["['x', 'y']", "[z]"]}])
     assert jsonl.read(path).documents[0].labels == ("x", "y", "[z]")
 
 
 @pytest.mark.parametrize(
     "labels, feature",
     [
-        ([[["a"], ["b"]]], datasets.List(LIST)),
-        ([math.nan], datasets.Value("float64")),
-        ([[1.0, math.nan]], datasets.List(datasets.Value("float64"))),
-        ([math.inf], datasets.Value("float32")),
+        ([[["a"], ["b"]]], List(List(TEXT))),
+        ([math.nan], Value("float64")),
+        ([[1.0, math.nan]], List(Value("float64"))),
+        ([math.inf], Value("float32")),
         ([{"name": "a"}], {"name": TEXT}),
-        ([[{"name": "a"}]], datasets.List({"name": TEXT})),
-        ([b"a"], datasets.Value("binary")),
+        ([[{"name": "a"}]], List({"name": TEXT})),
+        ([b"a"], Value("binary")),
         (["['x', nan]"], TEXT),
     ],
 )
 def test_labels_of_other_types_are_mistakes(tmp_path, labels, feature):
-    assert_refused("x, row 0: its labels", hub.read, save(tmp_path / "x", labels, feature))
+    assert_refused("x, row 0: its labels", hub.read, save_labels(tmp_path / "x", labels, feature))
 
 
 @pytest.mark.parametrize("author", [math.nan, {"name": "a"}, ["a"], b"a"])
 def test_an_author_is_text_or_a_number(tmp_path, author):
-    rows = {"text": ["one", SECRET], "author": [author, author]}
-    datasets.Dataset.from_dict(rows).save_to_disk(tmp_path / "x")
-    assert_refused("row 0: its author is neither", hub.read, tmp_path / "x")
+    path = save(tmp_path / "x", {"text": ["one", SECRET], "author": [author, author]})
+    assert_refused("row 0: its author is neither", hub.read, path)
 
 
 def test_an_author_of_number_zero_is_one_and_none_is_none(tmp_path):
-    datasets.Dataset.from_dict({"text": ["one", "two"], "author": [0, None]}).save_to_disk(tmp_path / "x")
-    assert [document.author for document in hub.read(tmp_path / "x").documents] == ["0", ""]
+    path = save(tmp_path / "x", {"text": ["one", "two"], "author": [0, None]})
+    assert [document.author for document in hub.read(path).documents] == ["0", ""]
 
 
 def test_a_class_outside_of_its_names_is_a_mistake(tmp_path):
-    names = datasets.ClassLabel(names=["a", "b"])
-    save(tmp_path / "x", [0, 1], names)
-    info = tmp_path / "x" / "dataset_info.json"
+    info = save_labels(tmp_path / "x", [0, 1], ClassLabel(names=["a", "b"])) / "dataset_info.json"
     info.write_text(info.read_text().replace('"b"', "").replace(',\n        ""', "").replace('"a",', '"a"'))
     assert_refused("row 1: a label is none of the classes", hub.read, tmp_path / "x")

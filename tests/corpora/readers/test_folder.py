@@ -32,13 +32,6 @@ def test_folder_mistakes(tmp_path):
     assert_refused("holds 2 tables", folder.read, tmp_path)
 
 
-def test_files_of_one_name_in_two_folders_get_ids_of_their_own(tmp_path):
-    for part in ("train", "test"):
-        put(tmp_path, f"{part}/1.txt", f"Text of {part}.")
-    result = folder.read(tmp_path)
-    assert result.parts == {"test_1": "test", "train_1": "train"}
-
-
 @pytest.mark.parametrize(
     ("link", "target", "says"),
     [

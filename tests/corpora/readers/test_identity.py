@@ -4,15 +4,14 @@ import json
 import math
 from collections import Counter
 
-import datasets
 import pytest
-from corpus_files import collect, put
+from corpus_files import collect, put, put_rows, save, save_splits
 from refusals import SECRET, assert_refused
 
 from mlm_vs_clm.corpora import CorpusSource, Cutting, Sizes, build
 from mlm_vs_clm.corpora.readers import READERS, bioc, hub, jsonl, movies, speeches, tables
 from mlm_vs_clm.corpora.readers.base import ReaderResult
-from mlm_vs_clm.corpora.readers.official import ONE_SPLIT, part_of_path, split_by_part
+from mlm_vs_clm.corpora.readers.official import part_of_path
 from mlm_vs_clm.documents import Document, Entity
 from mlm_vs_clm.errors import StudyError
 
@@ -24,53 +23,47 @@ def text_of(part, n):
     return f"{part.upper()} text of number {n} with words{n} that are its{part}{n} own."
 
 
-def each():
-    return [(part, n, text_of(part, n)) for part in ROWS for n in range(ROWS[part])]
+EACH = [(part, n, text_of(part, n)) for part, size in ROWS.items() for n in range(size)]
 
 
 def write_datasets(path):
-    parts = {
-        part: datasets.Dataset.from_dict(
-            {"id": [str(n) for n in range(size)], "text": [text_of(part, n) for n in range(size)]}
-        )
-        for part, size in ROWS.items()
-    }
-    datasets.DatasetDict(parts).save_to_disk(path)
-    return path
-
-
-def write_jsonl(path):
-    rows = [{"id": str(n), "text": text, "split": part} for part, n, text in each()]
-    return put(path, "own.jsonl", "\n".join(map(json.dumps, rows)))
-
-
-def write_csv(path):
-    return put(
-        path, "own.csv", "id,text,split\n" + "".join(f"{n},{text},{part}\n" for part, n, text in each())
+    ids = {part: [str(n) for n in range(size)] for part, size in ROWS.items()}
+    return save_splits(
+        path, **{part: {"id": ids[part], "text": [text_of(part, int(n)) for n in ids[part]]} for part in ROWS}
     )
 
 
+def write_jsonl(path):
+    return put_rows(
+        path, "own.jsonl", [{"id": str(n), "text": text, "split": part} for part, n, text in EACH]
+    )
+
+
+def write_csv(path):
+    rows = "".join(f"{n},{text},{part}\n" for part, n, text in EACH)
+    return put(path, "own.csv", f"id,text,split\n{rows}")
+
+
 def write_mpst(path):
-    rows = "".join(f"{n},{text},x,{part}\n" for part, n, text in each())
+    rows = "".join(f"{n},{text},x,{part}\n" for part, n, text in EACH)
     return put(path, "mpst_full_data.csv", "imdb_id,plot_synopsis,tags,split\n" + rows)
 
 
 def write_folder(path):
-    for part, n, text in each():
+    for part, n, text in EACH:
         put(path, f"{part}/{n}.txt", text)
     return path
 
 
 def write_brat(path):
-    for part, n, text in each():
-        put(path, f"{part}/{n}.txt", text)
-        put(path, f"{part}/{n}.ann", "")
-    return path
+    for part, n, _ in EACH:
+        put(path, f"{part}/{n}.ann")
+    return write_folder(path)
 
 
 def write_bio(path):
     for part in ROWS:
-        sentences = ["".join(f"{word} O\n" for word in text.split()) for p, _, text in each() if p == part]
+        sentences = ["".join(f"{word} O\n" for word in text.split()) for p, _, text in EACH if p == part]
         put(path, f"{part}.conll", "\n".join(sentences))
     return path
 
@@ -86,13 +79,9 @@ def write_pan(path):
 
 def write_pan_pairs(path):
     for part, size in ROWS.items():
-        pairs = [
-            {"id": f"p{n}", "pair": [text_of(part, 2 * n), text_of(part, 2 * n + 1)]}
-            for n in range(size // 2)
-        ]
-        truth = [{"id": pair["id"], "same": True} for pair in pairs]
-        put(path, f"pan-{part}/pairs.jsonl", "\n".join(map(json.dumps, pairs)))
-        put(path, f"pan-{part}/truth.jsonl", "\n".join(map(json.dumps, truth)))
+        texts = {f"p{n}": [text_of(part, 2 * n), text_of(part, 2 * n + 1)] for n in range(size // 2)}
+        put_rows(path, f"pan-{part}/pairs.jsonl", [{"id": id, "pair": pair} for id, pair in texts.items()])
+        put_rows(path, f"pan-{part}/truth.jsonl", [{"id": id, "same": True} for id in texts])
     return path
 
 
@@ -127,22 +116,12 @@ def test_no_text_of_one_official_split_is_in_another_though_ids_repeat(tmp_path,
     words = {split: {d.text.split()[0] for d in documents} for split, documents in corpus.splits.items()}
     assert words == {"pretrain": {"TRAIN"}, "generate": {"TRAIN"}, "dev": {"TRAIN"}, "test": {"TEST"}}
     texts = Counter(document.text for documents in corpus.splits.values() for document in documents)
-    assert texts == Counter(text for _, _, text in each())
+    assert texts == Counter(text for _, _, text in EACH)
     assert all({"test"} == {row["split"]} for row in corpus.problems if row["id"].startswith("pan-test"))
-
-
-@pytest.mark.parametrize("name", ("pan", "pan_pairs"))
-def test_problems_name_the_documents_of_their_own_split(tmp_path, name):
-    result = READERS[name].read(SPLIT[name](tmp_path / "own"))
-    texts = {document.id: document.text.split()[0] for document in result.documents}
-    for problem in result.problems:
-        assert texts[problem.unknown] == texts[problem.known[0]]
-    assert Counter(texts[problem.unknown] for problem in result.problems) == {"TRAIN": 6, "TEST": 3}
-
-
-def save(path, rows):
-    datasets.Dataset.from_dict(rows).save_to_disk(path)
-    return path
+    if by_author:
+        texts = {document.id: document.text.split()[0] for document in result.documents}
+        assert all(texts[problem.unknown] == texts[problem.known[0]] for problem in result.problems)
+        assert Counter(texts[problem.unknown] for problem in result.problems) == {"TRAIN": 6, "TEST": 3}
 
 
 def bioc_of(*ids):
@@ -151,30 +130,26 @@ def bioc_of(*ids):
     return f"<collection>{documents}</collection>"
 
 
-def speech(id, text):
-    return {"id": id, "speech": text, "bioguide_id": "x", "date": "1"}
+def speeches_of(*pairs):
+    return json.dumps([{"id": id, "speech": text, "bioguide_id": "x", "date": "1"} for id, text in pairs])
 
 
-def jsonl_of(*ids):
-    return "\n".join(json.dumps({"id": id, "text": f"{SECRET} {n}"}) for n, id in enumerate(ids))
+def put_ids(folder, *ids):
+    return put_rows(folder, "x.jsonl", [{"id": id, "text": f"{SECRET} {n}"} for n, id in enumerate(ids)])
+
+
+def save_ids(folder, *ids):
+    return save(folder / "x", {"id": [*ids], "text": ["one", SECRET, "two"][: len(ids)]})
 
 
 TWICE = [
-    (
-        hub,
-        lambda p: save(p / "x", {"id": ["a", "b", "a"], "text": ["one", SECRET, "two"]}),
-        "row 2: the id a",
-    ),
-    (hub, lambda p: save(p / "x", {"id": [7, 8, 7], "text": ["one", "one", "one"]}), "row 2: the id 7"),
+    (hub, lambda p: save_ids(p, "a", "b", "a"), "row 2: the id a"),
+    (hub, lambda p: save(p / "x", {"id": [7, 8, 7], "text": ["one"] * 3}), "row 2: the id 7"),
     (bioc, lambda p: put(p, "x.xml", bioc_of("7", "8", "7")), "document number 3: the id 7"),
-    (jsonl, lambda p: put(p, "x.jsonl", jsonl_of("a", "b", "a")), "line 3: the id a"),
+    (jsonl, lambda p: put_ids(p, "a", "b", "a"), "line 3: the id a"),
     (tables, lambda p: put(p, "x.csv", f"id,text\na,one\nb,{SECRET}\n a ,two\n"), "line 4: the id a"),
     (movies, lambda p: put(p, "x", "ID,Category,Plot\n1,,One.\n1,,Two.\n"), "line 3: the id 1"),
-    (
-        speeches,
-        lambda p: put(p, "x", json.dumps([speech("1", "One."), speech("1", "Two.")])),
-        "row 1: the id 1",
-    ),
+    (speeches, lambda p: put(p, "x", speeches_of(("1", "One."), ("1", "Two."))), "row 1: the id 1"),
 ]
 
 
@@ -183,31 +158,20 @@ def test_an_id_used_twice_in_a_split_is_a_mistake_with_its_place(tmp_path, reade
     assert_refused(f"{says} is used twice", reader.read, write(tmp_path))
 
 
+WITHOUT_ID = bioc_of("7").replace("<id>7</id>", "")
 MISSING = [
-    (hub, lambda p: save(p / "x", {"id": ["a", None], "text": ["one", SECRET]}), "row 1: the id is empty"),
-    (hub, lambda p: save(p / "x", {"id": ["a", " "], "text": ["one", SECRET]}), "row 1: the id is empty"),
-    (
-        hub,
-        lambda p: save(p / "x", {"id": [1.0, math.nan], "text": ["one", "two"]}),
-        "row 1: its id is neither",
-    ),
-    (
-        hub,
-        lambda p: save(p / "x", {"id": [["a"], ["b"]], "text": ["one", "two"]}),
-        "row 0: its id is neither",
-    ),
+    (hub, lambda p: save_ids(p, "a", None), "row 1: the id is empty"),
+    (hub, lambda p: save_ids(p, "a", " "), "row 1: the id is empty"),
+    (hub, lambda p: save_ids(p, 1.0, math.nan), "row 1: its id is neither"),
+    (hub, lambda p: save_ids(p, ["a"], ["b"]), "row 0: its id is neither"),
     (bioc, lambda p: put(p, "x.xml", bioc_of("7", "")), "document number 2: the id is empty"),
-    (
-        bioc,
-        lambda p: put(p, "x.xml", bioc_of("7").replace("<id>7</id>", "")),
-        "document number 1: the id is empty",
-    ),
-    (jsonl, lambda p: put(p, "x.jsonl", jsonl_of("a", " ")), "line 2: the id is empty"),
-    (jsonl, lambda p: put(p, "x.jsonl", jsonl_of("a", "b\nc")), "line 2: the id .* line break"),
-    (jsonl, lambda p: put(p, "x.jsonl", jsonl_of("a", None)), "line 2: not of the shape"),
+    (bioc, lambda p: put(p, "x.xml", WITHOUT_ID), "document number 1: the id is empty"),
+    (jsonl, lambda p: put_ids(p, "a", " "), "line 2: the id is empty"),
+    (jsonl, lambda p: put_ids(p, "a", "b\nc"), "line 2: the id .* line break"),
+    (jsonl, lambda p: put_ids(p, "a", None), "line 2: not of the shape"),
     (tables, lambda p: put(p, "x.csv", f"id,text\na,one\n,{SECRET}\n"), "line 3: the id is empty"),
     (movies, lambda p: put(p, "x", "ID,Category,Plot\n,,One.\n"), "line 2: the id is empty"),
-    (speeches, lambda p: put(p, "x", json.dumps([speech("", "One.")])), "row 0: the id is empty"),
+    (speeches, lambda p: put(p, "x", speeches_of(("", "One."))), "row 0: the id is empty"),
 ]
 
 
@@ -219,13 +183,8 @@ def test_a_missing_id_is_a_mistake_with_its_place(tmp_path, reader, write, says)
 def test_an_id_gets_its_split_only_where_another_split_has_it():
     result = ReaderResult()
     given = [("a", "train"), ("b", "train"), ("a", "test"), ("test-a", "test"), ("b", "")]
-    assert [result.add(Document(id, "Text."), part) for id, part in given] == [
-        "a",
-        "b",
-        "test-a",
-        "test-test-a",
-        "unsplit-b",
-    ]
+    names = [result.add(Document(id, "Text."), part) for id, part in given]
+    assert names == ["a", "b", "test-a", "test-test-a", "unsplit-b"]
     with pytest.raises(StudyError, match="here: the id test-a is used twice"):
         result.add(Document("test-a", "Text."), "test", "here")
 
@@ -243,25 +202,15 @@ def test_paths_that_would_give_one_id_are_named(tmp_path):
     assert_refused("a/b_c and a_b/c: files .* rename", READERS["folder"].read, tmp_path)
 
 
-def test_a_table_of_labels_names_files_by_path_where_their_names_repeat(tmp_path):
-    path = write_folder(tmp_path)
-    put(path, "labels.csv", "id,labels\n" + "".join(f"{part}/{n}.txt,{part}{n}\n" for part, n, _ in each()))
-    result = READERS["folder"].read(path)
-    assert {d.labels for d in result.documents} == {(f"{part}{n}",) for part, n, _ in each()}
-
-
 def test_a_speech_that_the_file_lists_again_is_a_repeated_text(tmp_path):
-    path = put(tmp_path, "x", json.dumps([speech("1", "One."), speech("1", "One.")]))
+    path = put(tmp_path, "x", speeches_of(("1", "One."), ("1", "One.")))
     assert [document.id for document in speeches.read(path).documents] == ["1", "1"]
 
 
 def test_a_row_whose_column_split_contradicts_its_data_set_is_a_mistake(tmp_path):
-    parts = {
-        key: datasets.Dataset.from_dict({"text": [f"{key} one"], "split": [said]})
-        for key, said in (("train", "train"), ("test", "train"), ("validation", None))
-    }
-    datasets.DatasetDict(parts).save_to_disk(tmp_path / "x")
-    result, mistakes = collect(hub.read, tmp_path / "x")
+    parts = {"train": "train", "test": "train", "validation": None}
+    path = save_splits(tmp_path / "x", **{k: {"text": [f"{k} one"], "split": [v]} for k, v in parts.items()})
+    result, mistakes = collect(hub.read, path)
     assert [mistake.split(":")[0] for mistake in mistakes] == ["split test, row 0"]
     assert result.parts == {"train-0": "train", "validation-0": "dev"}
 
@@ -269,10 +218,10 @@ def test_a_row_whose_column_split_contradicts_its_data_set_is_a_mistake(tmp_path
 def test_two_answers_to_a_pair_and_authors_that_are_missing(tmp_path):
     path = write_pan_pairs(tmp_path / "own")
     truth = [{"id": f"p{n}", "same": False, "authors": [None, None]} for n in range(3)]
-    put(path, "pan-test/truth.jsonl", "\n".join(map(json.dumps, truth)))
+    put_rows(path, "pan-test/truth.jsonl", truth)
     result = READERS["pan_pairs"].read(path)
     assert len({d.author for d in result.documents if result.parts[d.id] == "test"}) == 6
-    put(path, "pan-test/truth.jsonl", "\n".join(map(json.dumps, [*truth, truth[0] | {"same": True}])))
+    put_rows(path, "pan-test/truth.jsonl", [*truth, truth[0] | {"same": True}])
     assert_refused("truth.jsonl, line 4: a second answer to the pair p0", READERS["pan_pairs"].read, path)
 
 
@@ -287,22 +236,10 @@ def test_names_say_which_split_they_are(path, split):
     assert part_of_path(path) == split
 
 
-def test_documents_beside_those_of_one_split_are_counted():
-    result = ReaderResult()
-    for id, official in (("a", "train"), ("b", "")):
-        result.add(Document(id, f"{id} sang"), official)
-    assert len(split_by_part(result)[""].documents) == 2 and result.counted[ONE_SPLIT] == 1
-
-
 def test_an_entity_stands_from_its_first_word_to_its_last():
     """Tools that mark by hand take in the space or line break beside a word."""
+    spans = ((0, 6, "L"), (1, 7, "L"), (6, 7, "L"), (10, 15, "X"))
     result = ReaderResult()
-    result.add(
-        Document(
-            "a",
-            " Paris is big.\n",
-            entities=(Entity(0, 6, "L"), Entity(1, 7, "L"), Entity(6, 7, "L"), Entity(10, 15, "X")),
-        )
-    )
+    result.add(Document("a", " Paris is big.\n", entities=tuple(Entity(*span) for span in spans)))
     assert result.documents[0].entities == (Entity(1, 6, "L"), Entity(10, 14, "X"))
     assert [row["reason"] for row in result.dropped] == ["repeated entity", "entity without a word"]

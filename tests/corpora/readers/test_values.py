@@ -6,7 +6,7 @@ import os
 import datasets
 import pyarrow
 import pytest
-from corpus_files import collect, put
+from corpus_files import collect, put, put_rows, save
 from refusals import SECRET, assert_refused
 
 from mlm_vs_clm.corpora.readers import (
@@ -54,7 +54,7 @@ BAD_JSON = {
 }
 
 
-@pytest.mark.parametrize("line", BAD_JSON)
+@pytest.mark.parametrize("line", BAD_JSON, ids=BAD_JSON.values())
 def test_json_that_cannot_be_read_is_one_line_with_its_place(tmp_path, line):
     says, good = BAD_JSON[line], '{"id": "0", "same": true, "pair": ["One.", "Two."], "text": "Three."}\n'
     assert_refused(f"x.jsonl, line 2: .*{says}", jsonl.read, put(tmp_path, "x.jsonl", good + line))
@@ -64,7 +64,11 @@ def test_json_that_cannot_be_read_is_one_line_with_its_place(tmp_path, line):
         assert_refused(f"{bad}.jsonl, line 2: .*{says}", pan_pairs.read, tmp_path / "p")
 
 
-@pytest.mark.parametrize("content", [DIGITS, DEEP, "{", f'{{"language": {DIGITS}}}'])
+@pytest.mark.parametrize(
+    "content",
+    [DIGITS, DEEP, "{", f'{{"language": {DIGITS}}}'],
+    ids=["digits", "nesting", "not JSON", "digits inside"],
+)
 def test_files_of_json_that_cannot_be_read_are_one_line(tmp_path, content):
     put(tmp_path, "pan/EN1/unknown.txt", SECRET)
     put(tmp_path, "pan/EN1/known01.txt", SECRET)
@@ -72,13 +76,10 @@ def test_files_of_json_that_cannot_be_read_are_one_line(tmp_path, content):
     put(tmp_path, "pan/contents.json", content)
     assert_refused("contents.json", pan.read, tmp_path / "pan")
     assert_refused("data.json: ", speeches.read, put(tmp_path, "data.json", content))
-    for name, says in (
-        ("state.json", "state.json: .*: correct it"),
-        ("dataset_info.json", "cannot be loaded"),
-    ):
-        datasets.Dataset.from_dict({"text": ["one"]}).save_to_disk(tmp_path / "hub")
-        put(tmp_path, f"hub/{name}", content)
-        assert_refused(says, hub.read, tmp_path / "hub")
+    for name, says in ("state", "state.json: .*: correct it"), ("dataset_info", "cannot be loaded"):
+        saved = save(tmp_path / name, {"text": ["one"]})
+        put(saved, f"{name}.json", content)
+        assert_refused(says, hub.read, saved)
 
 
 @pytest.mark.parametrize("language", [["en"], {"en": 1}, 5])
@@ -129,8 +130,8 @@ def test_bytes_that_are_no_text_in_a_data_set_are_one_line(tmp_path):
 @pytest.mark.parametrize("column", ["id", "author", "labels", "text"])
 def test_a_nul_in_any_column_of_a_data_set_is_a_mistake_with_its_row(tmp_path, column):
     row = {"id": "a", "author": "b", "labels": "c", "text": SECRET}
-    datasets.Dataset.from_list([row, row | {"id": "b"} | {column: "x\0"}]).save_to_disk(tmp_path / "x")
-    assert_refused("row 1: a NUL character", hub.read, tmp_path / "x")
+    path = save(tmp_path / "x", [row, row | {"id": "b"} | {column: "x\0"}])
+    assert_refused("row 1: a NUL character", hub.read, path)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="names of files are bytes on POSIX alone")
@@ -147,13 +148,7 @@ COUNTS = [["1", "2", "3"], ["0", "1"], ["3.5", "-2"], ["2020-01-01", "2020-01-02
 def test_a_long_run_of_numbers_is_told_from_numbers_alone_at_once():
     run = "12.5 " * 200_000  # in quadratic time this would take hours
     assert NUMBERS.fullmatch(run) and not NUMBERS.fullmatch(run + "mg")
-    assert [bool(NUMBERS.fullmatch(text)) for text in ("7", "1/2 3", "-", "", "a1")] == [
-        True,
-        True,
-        False,
-        False,
-        False,
-    ]
+    assert all(map(NUMBERS.fullmatch, ("7", "1/2 3"))) and not any(map(NUMBERS.fullmatch, ("-", "", "a1")))
 
 
 @pytest.mark.parametrize("texts", COUNTS)
@@ -162,9 +157,7 @@ def test_a_column_of_numbers_is_never_the_text(tmp_path, texts):
     rows = [{"id": f"a{n}", "text": text, "body": f"Text {n}."} for n, text in enumerate(texts)]
     lines = [",".join(row.values()) for row in rows]
     paths = {"csv": put(tmp_path, "x.csv", "\n".join(["id,text,body", *lines]))}
-    paths["jsonl"] = put(tmp_path, "x.jsonl", "\n".join(map(json.dumps, rows)))
-    datasets.Dataset.from_list(rows).save_to_disk(tmp_path / "x")
-    paths["datasets"] = tmp_path / "x"
+    paths |= {"jsonl": put_rows(tmp_path, "x.jsonl", rows), "datasets": save(tmp_path / "x", rows)}
     for name, path in paths.items():
         assert_refused(says, READERS[name].read, path)
         assert READERS[name].read(path, columns={"text": "body"}).documents[0].text == "Text 0."
@@ -201,7 +194,7 @@ ODD = ["é", "a#b", "a=b", "[a]", "~a", "a b", "a%20b", "a'b", 'a"b', "a,b", "{a
 
 @pytest.mark.parametrize("name", ODD)
 def test_paths_with_odd_characters_are_read(tmp_path, name):
-    datasets.Dataset.from_dict({"text": ["One."]}).save_to_disk(tmp_path / name / "hub")
+    save(tmp_path / name / "hub", {"text": ["One."]})
     put(tmp_path, f"{name}/texts/{name}.txt", "One.")
     put(tmp_path, f"{name}/{name}.csv", "text\nOne.\n")
     for reader, inner in (("datasets", "hub"), ("folder", "texts"), ("csv", f"{name}.csv")):
