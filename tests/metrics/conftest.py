@@ -34,3 +34,11 @@ def encoder_folder(tmp_path_factory):
     BertModel(config).save_pretrained(folder)
     BertTokenizerFast(vocab=str(folder / "vocab.txt"), model_max_length=40).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def encoder(encoder_folder):
+    """Two layers of that encoder; what it remembers changes no score."""
+    from mlm_vs_clm.metrics.bertscore import Encoder
+
+    return Encoder(encoder_folder, "tiny", 2, "fp32", "cpu")

@@ -13,10 +13,10 @@ def make_encoder(folder, precision="fp32", layers=2):
     return Encoder(folder, "tiny", layers, precision, "cpu")
 
 
-def test_bertscore_equals_bert_score(encoder_folder):
+def test_bertscore_equals_bert_score(encoder, encoder_folder):
     candidates, references = write_pairs()
     theirs = library_score(candidates, references, model_type=str(encoder_folder), num_layers=2, device="cpu")
-    rows = make_bertscore(make_encoder(encoder_folder)).statistics(candidates, references)
+    rows = make_bertscore(encoder).statistics(candidates, references)
     assert rows[:, 0] == pytest.approx(theirs[2].numpy(), abs=1e-6)
 
 
@@ -29,14 +29,13 @@ def test_bertscore_does_not_depend_on_its_neighbours(encoder_folder, precision):
         assert alone.statistics(*([text] for text in pair))[0] == pytest.approx(row, abs=1e-6)
 
 
-def test_bertscore_of_a_text_with_itself_is_one_and_of_nothing_undefined(encoder_folder):
+def test_bertscore_of_a_text_with_itself_is_one_and_of_nothing_undefined(encoder):
     candidates, references = ["a cat", "", "a cat", ""], ["a cat", "a", "", ""]
-    rows = make_bertscore(make_encoder(encoder_folder)).statistics(candidates, references)
+    rows = make_bertscore(encoder).statistics(candidates, references)
     assert rows[0] == pytest.approx([1, 1], abs=1e-6) and np.isnan(rows[1:]).all()
 
 
-def test_a_long_text_is_halved_at_words_not_cut(encoder_folder):
-    encoder = make_encoder(encoder_folder)
+def test_a_long_text_is_halved_at_words_not_cut(encoder):
     text = " ".join(WORDS * 8)
     windows = encoder.cut_windows(text)
     assert [len(window) for window in windows] == [2 * len(WORDS) + 2] * 4
@@ -50,14 +49,14 @@ def test_a_long_text_is_halved_at_words_not_cut(encoder_folder):
 def test_the_encoder_remembers_references_up_to_its_limit(encoder_folder, monkeypatch):
     monkeypatch.setattr("mlm_vs_clm.metrics.bertscore.N_REMEMBERED_TOKENS", 10)
     encoder = make_encoder(encoder_folder)
-    first = make_bertscore(encoder).statistics(["the cat", "a cat"], ["a dose of fever", "cats in mice"])
+    pairs = ["the cat", "a cat"], ["a dose of fever", "cats in mice"]
+    first = make_bertscore(encoder).statistics(*pairs)
     assert list(encoder.remembered) == ["cats in mice"]
-    again = make_bertscore(encoder).statistics(["the cat", "a cat"], ["a dose of fever", "cats in mice"])
-    assert first.tolist() == again.tolist()
+    assert make_bertscore(encoder).statistics(*pairs).tolist() == first.tolist()
 
 
-def test_bertscore_names_its_weights_and_no_path(encoder_folder):
-    signature = make_bertscore(make_encoder(encoder_folder)).signature()
+def test_bertscore_names_its_weights_and_no_path(encoder, encoder_folder):
+    signature = make_bertscore(encoder).signature()
     assert "encoder:tiny|sha256:" in signature and "layer:2|float32" in signature
     assert str(encoder_folder) not in signature
 

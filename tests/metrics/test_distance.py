@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scored_texts import write_pairs
 
-from mlm_vs_clm.metrics.bertscore import Encoder
 from mlm_vs_clm.metrics.distance import count_recognised, make_c2st, make_mmd, pool_states, split_discrepancy
 from mlm_vs_clm.stats import ratio_of_sums
 
@@ -42,12 +41,11 @@ def test_mmd_is_unbiased_and_its_rows_vary_as_it_does():
 
 
 def test_a_classifier_tells_sets_apart_by_as_much_as_they_differ():
-    accuracy = [
-        np.mean(
-            [ratio_of_sums(count_recognised(*draw_pairs(100, shift, seed)).sum(axis=0)) for seed in (0, 1, 2)]
-        )
-        for shift in (0, 0.5, 3)
-    ]
+    def recognise(shift):
+        counts = (count_recognised(*draw_pairs(100, shift, seed)) for seed in (0, 1, 2))
+        return np.mean([ratio_of_sums(of_seed.sum(axis=0)) for of_seed in counts])
+
+    accuracy = [*map(recognise, (0, 0.5, 3))]
     assert accuracy[0] == pytest.approx(0.5, abs=0.08)
     assert accuracy[0] + 0.1 < accuracy[1] < accuracy[2] and accuracy[2] > 0.95
 
@@ -59,8 +57,7 @@ def test_originals_are_no_way_from_themselves():
 
 
 @pytest.mark.parametrize("make", [make_mmd, make_c2st])
-def test_a_text_without_words_is_left_out_and_few_texts_have_no_distance(make, encoder_folder):
-    encoder = Encoder(encoder_folder, "tiny", 2, "fp32", "cpu")
+def test_a_text_without_words_is_left_out_and_few_texts_have_no_distance(make, encoder):
     (texts, originals), metric = write_pairs(12), make(encoder)
     rows = metric.statistics(["", *texts], ["a dose", *originals])
     assert np.isnan(rows[0]).all()
@@ -69,8 +66,7 @@ def test_a_text_without_words_is_left_out_and_few_texts_have_no_distance(make, e
     assert "encoder:tiny" in metric.signature()
 
 
-def test_a_state_is_the_mean_over_tokens(encoder_folder):
-    encoder = Encoder(encoder_folder, "tiny", 2, "fp32", "cpu")
+def test_a_state_is_the_mean_over_tokens(encoder):
     vectors, _ = encoder.embed({"a dose of aspirin"})["a dose of aspirin"]
     state = pool_states(encoder, ("a dose of aspirin", ""))
     assert state[0] == pytest.approx(vectors[1:-1].numpy().mean(axis=0), abs=1e-6)

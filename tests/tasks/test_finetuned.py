@@ -7,18 +7,11 @@ from task_scores import score
 from blankfill.text import find_words
 from mlm_vs_clm.documents import Document, Entity
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.examples import CLASSES, LABELS, WORDS, cut, draw_examples, spread
+from mlm_vs_clm.examples import WORDS, cut, draw_examples, spread
 from mlm_vs_clm.tasks import TASKS, choices
 from mlm_vs_clm.tasks.finetuned import FINETUNED, list_labelled
 from mlm_vs_clm.tasks.outcome import UNTRAINED
 
-KINDS = {
-    "ner": WORDS,
-    "genres": LABELS,
-    "verification": CLASSES,
-    "next_sentence": CLASSES,
-    "authors": CLASSES,
-}
 SPEECHES = 20
 
 
@@ -27,14 +20,8 @@ def write(i):
     text = f"We gave {name} alpha on day {i}. It was the {i}. test. Then {name} was stopped! Nobody knew why {i} fell."
     start = text.index(name)
     entities = (Entity(start, start + len(name) + len(" alpha"), "Chemical"),)
-    return Document(
-        f"d{i}",
-        text,
-        ("sea",) if i % 2 else ("town", "war"),
-        entities,
-        f"a{i % 4}",
-        origin_id=f"s{i % 4}-{i // 8}",
-    )
+    labels, origin = ("sea",) if i % 2 else ("town", "war"), f"s{i % 4}-{i // 8}"
+    return Document(f"d{i}", text, labels, entities, f"a{i % 4}", origin_id=origin)
 
 
 DOCUMENTS = [write(i) for i in range(SPEECHES * 8)]
@@ -49,13 +36,8 @@ class Knowing:
 
     def __call__(self, head, train, asked, seed):
         self.head, self.train = head, train
-        return [
-            [
-                np.atleast_2d(self.tell(one, head)) if head.kind == WORDS else self.tell(one, head)
-                for one in some
-            ]
-            for some in asked
-        ]
+        of_words = np.atleast_2d if head.kind == WORDS else np.asarray
+        return [[of_words(self.tell(one, head)) for one in some] for some in asked]
 
 
 def tag(example, head):
@@ -109,13 +91,11 @@ def test_a_pair_is_two_sentences_of_one_document_and_half_of_them_follow():
 
 
 def test_next_sentences_are_balanced_in_training_and_right_where_known():
-    texts = {one.text: choices.split_sentences(one.text) for one in DOCUMENTS}
+    texts = [choices.split_sentences(one.text) for one in DOCUMENTS]
+    following = {pair for some in texts for pair in zip(some, some[1:], strict=False)}
 
     def follow(example, head):
-        right = any(
-            (example.text, example.second) in zip(some, some[1:], strict=False) for some in texts.values()
-        )
-        return np.eye(2)[int(right)]
+        return np.eye(2)[int((example.text, example.second) in following)]
 
     learner = Knowing(follow)
     outcome = FINETUNED["next_sentence"](SETS, 0, learner, 0)
@@ -138,11 +118,8 @@ def test_authors_share_no_speech_between_sets_and_are_named_by_their_place():
     origins = {name: {one.origin_id for one in some} for name, some in dealt.items()}
     assert not origins["train"] & origins["test"] and not origins["dev"] & origins["test"]
     counts = [sum(one.author == "a0" for one in dealt[name]) for name in ("test", "dev", "train")]
-    assert counts == [
-        choices.TEST_WINDOWS,
-        choices.DEV_WINDOWS,
-        8,
-    ]  # the rest of a speech that filled a set is left out
+    # The rest of a speech that filled a set is left out.
+    assert counts == [choices.TEST_WINDOWS, choices.DEV_WINDOWS, 8]
     numbers = {one.text: int(one.author[1:]) for one in DOCUMENTS}
     learner = Knowing(lambda example, head: np.eye(head.n_outputs)[numbers[example.text]])
     assert score(FINETUNED["authors"](dealt, 0, learner, 0))["accuracy"] == 1 and learner.head.n_outputs == 4
@@ -176,15 +153,14 @@ def test_a_task_without_a_linear_model_says_so(name):
 
 @pytest.mark.parametrize("name", ["next_sentence", "authors"])
 def test_shuffled_labels_keep_the_texts_words(name):
-    shuffled = TASKS[name].shuffle_labels(DOCUMENTS[:12], np.random.default_rng(0))
-    assert [sorted(one.text.split()) for one in shuffled] == [
-        sorted(one.text.split()) for one in DOCUMENTS[:12]
-    ]
-    assert shuffled != DOCUMENTS[:12]
+    documents = DOCUMENTS[:12]
+    shuffled = TASKS[name].shuffle_labels(documents, np.random.default_rng(0))
+    words, before = ([sorted(one.text.split()) for one in some] for some in (shuffled, documents))
+    assert words == before and shuffled != documents
 
 
 def test_every_task_can_be_fine_tuned():
-    assert FINETUNED.keys() == TASKS.keys() == KINDS.keys()
+    assert FINETUNED.keys() == TASKS.keys()
 
 
 def test_a_document_is_cut_between_words_with_the_entities_inside():
@@ -199,6 +175,5 @@ def test_more_examples_add_to_fewer_and_asked_documents_are_spread():
     assert many[:5] == few and draw_examples(DOCUMENTS, 5, 2) != few
     assert len(draw_examples(DOCUMENTS, 0, 1)) == len(draw_examples(DOCUMENTS, 10**6, 1)) == len(DOCUMENTS)
     assert spread(DOCUMENTS, 0) == spread(DOCUMENTS, 10**6) == DOCUMENTS
-    assert [len(spread(DOCUMENTS, n)) for n in (1, 7, 150)] == [1, 7, 150] and spread(DOCUMENTS, 4)[
-        1
-    ] == DOCUMENTS[40]
+    assert [len(spread(DOCUMENTS, n)) for n in (1, 7, 150)] == [1, 7, 150]
+    assert spread(DOCUMENTS, 4)[1] == DOCUMENTS[40]

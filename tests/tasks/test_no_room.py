@@ -14,9 +14,7 @@ TEXTS = ["the sea", "a town", "the boat", "a road", "the net", "a school"]
 
 
 def write(labels):
-    return [
-        Document(f"d{number}", text, labels=labels[number % len(labels)]) for number, text in enumerate(TEXTS)
-    ]
+    return [Document(f"d{n}", text, labels=labels[n % len(labels)]) for n, text in enumerate(TEXTS)]
 
 
 ONE_LABEL, TWO_LABELS = write([("a",)]), write([("a",), ("b",)])
@@ -27,31 +25,32 @@ BOTH = [*SAME, {"id": "p2", "known": ["d0"], "unknown": "d2", "same": False}]
 
 
 @pytest.mark.parametrize(
-    "outcome",
+    "make",
     [
-        genres.majority(TWO_LABELS, ONE_LABEL),
-        genres.evaluate(ONE_LABEL, ONE_LABEL, ONE_LABEL, TWO_LABELS * 20, 0),
-        genres.majority(ONE_LABEL, write([("a", "b"), ("b", "a")])),
-        ner.majority(ONE_TYPE, NO_ENTITY),
-        verification.majority(NO_ENTITY, NO_ENTITY, given=SAME),
+        lambda: genres.majority(TWO_LABELS, ONE_LABEL),
+        lambda: genres.evaluate(ONE_LABEL, ONE_LABEL, ONE_LABEL, TWO_LABELS * 20, 0),
+        lambda: genres.majority(ONE_LABEL, write([("a", "b"), ("b", "a")])),
+        lambda: ner.majority(ONE_TYPE, NO_ENTITY),
+        lambda: verification.majority(NO_ENTITY, NO_ENTITY, given=SAME),
     ],
 )
-def test_units_that_all_have_one_answer_have_no_score_and_a_reason(outcome):
-    rows = _score([outcome], 20)
+def test_units_that_all_have_one_answer_have_no_score_and_a_reason(make):
+    rows = _score([make()], 20)
     assert rows and all(math.isnan(row[key]) for row in rows for key in ("value", "low", "high"))
     assert all(row["reason"].startswith(NO_ROOM) for row in rows)
 
 
 @pytest.mark.parametrize(
-    "outcome",
+    "make",
     [
-        genres.majority(TWO_LABELS, TWO_LABELS),
-        genres.majority(TWO_LABELS, write([("a",), ()])),
-        ner.majority(ONE_TYPE, ONE_TYPE),
-        verification.majority(NO_ENTITY, NO_ENTITY, given=BOTH),
+        lambda: genres.majority(TWO_LABELS, TWO_LABELS),
+        lambda: genres.majority(TWO_LABELS, write([("a",), ()])),
+        lambda: ner.majority(ONE_TYPE, ONE_TYPE),
+        lambda: verification.majority(NO_ENTITY, NO_ENTITY, given=BOTH),
     ],
 )
-def test_one_type_of_entity_or_two_answers_are_a_test(outcome):
+def test_one_type_of_entity_or_two_answers_are_a_test(make):
+    outcome = make()
     rows = _score([outcome], 20)
     assert outcome.no_room == "" and not math.isnan(rows[0]["value"]) and rows[0]["reason"] == ""
 

@@ -62,11 +62,6 @@ def test_a_measure_under_weights_is_the_measure_of_the_units_repeated(name):
 
 
 def test_the_main_metric_is_a_measure_and_the_table_is_read_without_scikit_learn():
-    assert [TASKS[name].main_metric for name in ("ner", "genres", "verification")] == [
-        "f1",
-        "micro_f1",
-        "auc",
-    ]
     assert all(task.main_metric in task.measures for task in TASKS.values())
     code = "import sys, mlm_vs_clm.tasks; print({'sklearn', 'scipy', 'torch'} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
