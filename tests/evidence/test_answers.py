@@ -34,12 +34,13 @@ def simulate(rates, rng, runs=5, deviation=0.005, masking=MAIN, content=None, co
         for seed in range(runs):
             model = arm in CONTEXTS
             level = np.clip(rate + (difficulty + rng.normal(0, deviation)) * (0 < rate < 1), 0, 1)
-            matched = {"exact_match": rng.binomial(50, level)}
-            matched["exact_match_content"] = rng.binomial(
-                50, level if content is None else level * 0 + content
-            )
+            rates_of = {
+                "exact_match": level,
+                "exact_match_content": level if content is None else [content] * n,
+            }
             statistics = {
-                ("fills", name): np.stack([rows, np.full(n, 50)], axis=1) for name, rows in matched.items()
+                ("fills", name): np.stack([rng.binomial(50, rate), np.full(n, 50)], axis=1)
+                for name, rate in rates_of.items()
             }
             more = {"context": CONTEXTS[arm], "training": f"{arm}{seed}"} if model else {}
             cells.append(ScoredCell(Cell(corpus, arm, *masking, seed), statistics=statistics, **more))
@@ -153,9 +154,8 @@ def test_p_is_corrected_over_the_claim_for_either_direction():
 
 def test_corpora_that_differ_are_not_joined():
     rule, rng = pick_rule("C1", measures=FILLS, conditions=PAIR), np.random.default_rng(1)
-    cells = simulate({"mlm": 0.3, "clm": 0.2}, rng) + simulate(
-        {"mlm": 0.2, "clm": 0.3}, rng, corpus="speeches"
-    )
+    cells = simulate({"mlm": 0.3, "clm": 0.2}, rng)
+    cells += simulate({"mlm": 0.2, "clm": 0.3}, rng, corpus="speeches")
     (told,) = write_sentences(ask(rule, cells), [rule])["sentence"]
     assert "mlm ahead on plots, outside the margin; clm ahead on speeches, outside the margin" in told
 
@@ -177,19 +177,16 @@ def test_a_class_is_compared_with_as_many_random_words():
     cells += simulate({"mlm": 0.3}, rng, masking=("random_as_punctuation", 1.0))
     place = {"condition": "masked half", "first_strategy": "punctuation", "metric": "exact_match"}
     row = find(ask(pick_rule("C3"), cells), **place)
-    assert (row["second_strategy"], row["words"]) == (
-        "random_as_punctuation",
-        "mlm better on punctuation than on random words, outside the margin",
-    )
+    assert row["second_strategy"] == "random_as_punctuation"
+    assert row["words"] == "mlm better on punctuation than on random words, outside the margin"
 
 
 def test_a_lead_over_the_table_is_not_what_any_filler_gains():
     """At punctuation a network restores twice as much as at random words, and its table restores as much more."""
     rng, cells = np.random.default_rng(5), []
     for strategy, network, table in (("punctuation", 0.6, 0.5), ("random_as_punctuation", 0.3, 0.2)):
-        cells += simulate(
-            {"mlm": network, "bigram_both": table}, rng, masking=(strategy, 1.0), deviation=0.002
-        )
+        rates = {"mlm": network, "bigram_both": table}
+        cells += simulate(rates, rng, masking=(strategy, 1.0), deviation=0.002)
     place = {"condition": "masked half", "first_strategy": "punctuation", "metric": "exact_match_lead"}
     row = find(ask(pick_rule("C3"), cells), **place)
     assert abs(row["effect"]) < 0.01 < row["margin"] + 0.001 and row["direction"] != "second"
@@ -202,18 +199,16 @@ def test_of_a_likelihood_the_side_with_fewer_nats_is_ahead():
         nats = {"mlm": 1.2, "clm": 1.5}.get(one.cell.arm)
         if nats:
             drawn = rng.normal(nats, 0.05, len(one.units))
-            one.statistics["fills", "nats_per_character"] = np.stack(
-                [drawn * 50, np.full(len(drawn), 50.0)], axis=1
-            )
+            rows = np.stack([drawn * 50, np.full(len(drawn), 50.0)], axis=1)
+            one.statistics["fills", "nats_per_character"] = rows
     measures = [{"scope": "fills", "metric": "nats_per_character"}]
     row = find(ask(pick_rule("C1", measures=measures, conditions=PAIR), cells))
     assert row["effect"] == pytest.approx(0.3, abs=0.03) and row["direction"] == "first"
 
 
 LOWER = ("shuffled", "unigram")
-WORTH = pd.DataFrame(
-    {"corpus": "plots", "trained_on": ["real", "majority"], "metric": "f1", "value": [0.8, 0.1]}
-)
+WORTH = pd.DataFrame({"trained_on": ["real", "majority"], "value": [0.8, 0.1]})
+WORTH = WORTH.assign(corpus="plots", metric="f1")
 
 
 def train(name, recall, rng, seeds=1, masking=("", float("nan"))):
@@ -273,33 +268,20 @@ def test_training_data_is_a_claim_with_a_family_of_its_own_and_needs_room():
     assert list(made.loc[["known length", "both contexts"], "direction"]) == ["first", "none shown"]
     room = pd.DataFrame([{"corpus": "plots", "room": "no", "reason": "no room: little"}])
     room = room.assign(strategy=MAIN[0], ratio=MAIN[1])
-    row = find(
-        ask(pick_rule("C9"), scored, trained, downstream=WORTH, headroom=room), condition="known length"
-    )
+    table = ask(pick_rule("C9"), scored, trained, downstream=WORTH, headroom=room)
+    row = find(table, condition="known length")
     assert (row["status"], row["direction"], row["excluded_because"]) == ("no room", "", "no room: little")
 
 
 def test_a_correlation_has_words_of_its_own():
-    about = {
-        "corpus": "plots",
-        "quality_scope": "document",
-        "quality_metric": "bleu",
-        "reason": "",
-        "n_cells": 40,
-    }
-    rows = [about | {"statistic": "spearman", "value": 0.1, "low": -0.3, "high": 0.4, "bound": 0.5}]
-    rows.append(
-        about
-        | {"statistic": "slope_at_same_masking", "value": -0.2, "low": -0.3, "high": -0.1, "bound": np.nan}
-    )
-    rng = np.random.default_rng(0)
-    table = ask(
-        pick_rule("C5"),
-        simulate({}, rng),
-        train("real", 0.8, rng),
-        correlation=pd.DataFrame(rows),
-        downstream=WORTH,
-    )
+    about = {"corpus": "plots", "quality_scope": "document", "quality_metric": "bleu", "reason": ""}
+    about |= {"n_cells": 40}
+    rows = [
+        about | {"statistic": "spearman", "value": 0.1, "low": -0.3, "high": 0.4, "bound": 0.5},
+        about | {"statistic": "slope_at_same_masking", "value": -0.2, "low": -0.3, "high": -0.1},
+    ]
+    rng, tables = np.random.default_rng(0), {"correlation": pd.DataFrame(rows), "downstream": WORTH}
+    table = ask(pick_rule("C5"), simulate({}, rng), train("real", 0.8, rng), **tables)
     told = {row.condition: word_verdict(row) for row in table[table["metric"] == "bleu"].itertuples()}
     assert told == {
         "over corruption levels": "no strong correlation",
@@ -330,18 +312,10 @@ def test_the_law_of_cost_stands_beside_what_was_counted(flops, outcome, told):
 def test_raters_are_asked_document_by_document():
     rng = np.random.default_rng(0)
     ratings = pd.DataFrame(
-        {
-            "corpus": "plots",
-            "arm": arm,
-            "document": i,
-            "place": i,
-            "artifact": "score/1",
-            "question": "coherence",
-            "rating": np.clip(round(rng.normal(mean, 0.5)), 1, 5),
-        }
+        {"arm": arm, "document": i, "place": i, "rating": np.clip(round(rng.normal(mean, 0.5)), 1, 5)}
         for arm, mean in (("mlm", 4), ("clm", 2))
         for i in range(40)
-    )
+    ).assign(corpus="plots", question="coherence", artifact="score/1")
     cells = [replace(cell, artifact="score/1") for cell in simulate({"mlm": 0.3, "clm": 0.2}, rng)]
     table = ask(pick_rule("C7"), cells, ratings=ratings)
     assert find(table, condition="known length", metric="coherence")["direction"] == "first"
@@ -355,11 +329,10 @@ def test_ratings_of_one_author_are_one_unit():
         for cell in simulate({"mlm": 0.3, "clm": 0.2}, np.random.default_rng(0))
     ]
     ratings = pd.DataFrame(
-        {"corpus": "plots", "arm": arm, "document": i, "place": i, "question": "coherence", "rating": rating}
-        | {"artifact": "score/1"}
+        {"arm": arm, "document": i, "place": i, "rating": rating}
         for arm, rating in (("mlm", 4), ("clm", 2))
         for i in range(120)
-    )
+    ).assign(corpus="plots", question="coherence", artifact="score/1")
     row = find(ask(pick_rule("C7"), cells, ratings=ratings), condition="known length", metric="coherence")
     assert (row["n"], row["direction"], row["size"]) == (3, "none shown", "not settled")
     others = ratings.assign(artifact="score/2")  # of another masking or study
@@ -387,10 +360,8 @@ SHARES = {
 def test_the_share_of_a_gain_that_an_arm_has_is_held_against_one_half(rate, direction):
     cells = simulate({"clm": 0.2, "infill": rate, "mlm": 0.4}, np.random.default_rng(1), runs=1, n=600)
     row = find(ask(SHARES, cells))
-    assert (
-        row["effect"] == pytest.approx((rate - 0.2) / 0.2, abs=0.06)
-        and row["low"] < row["effect"] < row["high"]
-    )
+    assert row["effect"] == pytest.approx((rate - 0.2) / 0.2, abs=0.06)
+    assert row["low"] < row["effect"] < row["high"]
     assert row["direction"] == direction and row["first_arm"] == "infill" and row["second_arm"] == "clm"
 
 

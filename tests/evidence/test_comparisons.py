@@ -1,37 +1,23 @@
 """Comparisons at every masking: the same differences as at the main cell, and no row for what was not run."""
 
+from dataclasses import replace
+
 import numpy as np
-import pandas as pd
+from made_cells import make_study, matched
 
-from mlm_vs_clm.evidence.cells import Cell, Comparison, ScoredCell
+from mlm_vs_clm.evidence.cells import Comparison
 from mlm_vs_clm.evidence.comparisons import compare_maskings
-from mlm_vs_clm.evidence.study import Study
-from mlm_vs_clm.evidence.tables import COLUMNS
-
-MATCHES = ("fills", "exact_match")
 
 
-def score(arm, ratio, right, seed=0):
-    """Return a cell of four documents with ten blanks each, of which `right` are restored in every document."""
-    statistics = {MATCHES: np.array([[right + shift, 10] for shift in (0, 1, 0, 1)], dtype=float)}
-    return ScoredCell(
-        Cell("plots", arm, "random", ratio, seed), statistics=statistics, context="both", training="t"
-    )
-
-
-def make_study(*cells):
-    competence = pd.DataFrame(columns=COLUMNS["competence"])
-    return Study(cells, [], {"competence": competence, "downstream": pd.DataFrame()}, 50)
+def score(arm, ratio, right):
+    """Return a cell of four documents with ten blanks each, of which about `right` are restored."""
+    made = matched(arm, [right, right + 1] * 2, context="both", training="t")
+    return replace(made, cell=replace(made.cell, ratio=ratio))
 
 
 def test_both_arms_are_compared_wherever_both_were_run():
-    study = make_study(
-        score("mlm", 0.15, 6),
-        score("clm", 0.15, 5),
-        score("mlm", 0.5, 5),
-        score("clm", 0.5, 2),
-        score("mlm", 1.0, 1),
-    )
+    cells = (("mlm", 0.15, 6), ("clm", 0.15, 5), ("mlm", 0.5, 5), ("clm", 0.5, 2), ("mlm", 1.0, 1))
+    study = make_study(*(score(*cell) for cell in cells))
     table = compare_maskings([Comparison("known length", "mlm", "clm")], study, {})
     assert table["ratio"].tolist() == [0.15, 0.5]
     assert table["value"].round(9).tolist() == [0.1, 0.3]

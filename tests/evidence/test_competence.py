@@ -1,12 +1,13 @@
 """An arm is competent where it restores more words than every floor of what it sees."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from made_cells import FILLS, MAIN, scored
 
 from mlm_vs_clm.arms.baselines import FLOORS
-from mlm_vs_clm.evidence.cells import Cell, ScoredCell
 from mlm_vs_clm.evidence.competence import Competence, exclude, judge_competence
 
 CONTENT = ("fills", "exact_match_content")
@@ -48,9 +49,8 @@ def test_an_arm_is_judged_by_the_hardest_floor_of_its_context(context, floor):
 def test_above_one_floor_and_below_another_is_not_competent():
     rows = judge([cell("mlm", 0.2, context="both"), *floors(bigram=0.3)])
     assert rows["mlm", "all"]["outcome"] == "not competent"
-    assert (
-        judge([cell("mlm", 0.2, context="both"), *floors(constant=0.3)])["mlm", "all"]["floor"] == "constant"
-    )
+    rows = judge([cell("mlm", 0.2, context="both"), *floors(constant=0.3)])
+    assert rows["mlm", "all"]["floor"] == "constant"
 
 
 def test_scores_are_over_the_seeds_that_arm_and_floor_share():
@@ -74,9 +74,8 @@ def test_a_floor_that_was_not_run_is_no_competence():
 
 def test_an_arm_that_draws_is_judged_by_drawn_floors():
     drawn = [cell("bigram_both_sampled", 0.02), cell("unigram", 0.01)]
-    (row, *_) = judge(
-        [cell("mlm_sampled", 0.06, context="both", temperature=1.0), *drawn, *floors()]
-    ).values()
+    sampled = cell("mlm_sampled", 0.06, context="both", temperature=1.0)
+    (row, *_) = judge([sampled, *drawn, *floors()]).values()
     assert (row["floor"], row["outcome"]) == ("bigram_both_sampled", "competent")
 
 
@@ -95,9 +94,8 @@ def test_an_arm_that_writes_anew_must_beat_the_unfilled_text():
     bleu = {("document", "bleu"): np.tile([8.0, 8, 6, 4, 3, 2, 8, 7, 6, 5], (30, 1))}
     worse = {("document", "bleu"): np.tile([8.0, 8, 4, 1, 0, 0, 8, 7, 6, 5], (30, 1))}
     rows = judge([scored("seq2seq_kept", worse, context="kept"), scored("unfilled", bleu)])
-    assert (
-        list(rows) == [("seq2seq_kept", "all")] and rows["seq2seq_kept", "all"]["outcome"] == "not competent"
-    )
+    assert list(rows) == [("seq2seq_kept", "all")]
+    assert rows["seq2seq_kept", "all"]["outcome"] == "not competent"
     rows = judge([scored("clm_kept", bleu, context="kept"), scored("unfilled", worse)])
     assert rows["clm_kept", "all"]["floor"] == "unfilled"
 
@@ -112,17 +110,15 @@ def test_runs_that_disagree_are_not_competent_where_each_document_set_is():
 
 
 def test_checkpoints_along_a_curve_are_left_out():
-    early = ScoredCell(
-        Cell("plots", "mlm", *MAIN, 0, 1000), statistics=cell("mlm", 0.9).statistics, context="both"
-    )
+    final = cell("mlm", 0.9, context="both")
+    early = replace(final, cell=replace(final.cell, budget=1000))
     assert judge([early, *floors()]) == {}
 
 
 def test_the_table_says_why_an_arm_may_not_speak():
     found = Competence(judge_competence([cell("mlm", 0.05, context="both"), *floors()], 100))
-    assert not found.is_competent(
-        PLACE
-    ) and "mlm is not above bigram_both on plots at random 0.5" in found.explain(PLACE)
+    assert not found.is_competent(PLACE)
+    assert "mlm is not above bigram_both on plots at random 0.5" in found.explain(PLACE)
     assert Competence(judge_competence([], 100)).explain(PLACE) == ""
 
 
@@ -135,12 +131,9 @@ def test_a_difference_with_an_arm_that_may_not_speak_is_pale():
 
 def test_a_lead_of_less_than_a_tenth_of_the_floor_is_not_enough():
     """0.86 against 0.8 of a floor is above it, and too little; 0.92 is enough."""
-    few, enough = (
-        judge([cell("mlm", share, context="both"), cell("bigram_both", 0.8), cell("constant", 0.1)])[
-            "mlm", "all"
-        ]
-        for share in (0.86, 0.92)
-    )
+    tables = [cell("bigram_both", 0.8), cell("constant", 0.1)]
+    arms = (cell("mlm", share, context="both") for share in (0.86, 0.92))
+    few, enough = (judge([arm, *tables])["mlm", "all"] for arm in arms)
     assert few["low"] > 0 and few["outcome"] == "not competent" and enough["outcome"] == "competent"
 
 

@@ -14,12 +14,8 @@ N = 40
 
 def cell(arm, budget, hits, predicted, seed=0):
     rows = np.random.default_rng([budget, hits, seed]).binomial(10, hits / 100, N)
-    place = {
-        "budget": budget,
-        "tokens_seen": budget + 3,
-        "tokens_predicted": predicted,
-        "passes": {"plots": budget / 1e4},
-    }
+    place = {"budget": budget, "tokens_seen": budget + 3, "tokens_predicted": predicted}
+    place |= {"passes": {"plots": budget / 1e4}}
     return ScoredCell(
         Cell("plots", arm, "random", 0.5, seed, budget),
         statistics={("fills", "exact_match"): np.stack([rows, np.full(N, 10)], axis=1).astype(float)},
@@ -74,20 +70,13 @@ def test_the_floors_of_a_budget_have_read_as_much_as_the_arms():
     assert set(learning["arm"]) == {"mlm", "clm"}
     curve = compare_along([*CELLS, *early], COMPARISONS, 200)
     marked, _ = exclude_along(learning, curve, [*CELLS, *early], final, 200)
-    arms = marked.set_index(["arm", "budget"])["excluded_because"]
-    assert (
-        arms["clm", 1000] == ""
-        and "clm is not above"
-        in exclude_along(learning, curve, CELLS, final, 200)[0].set_index(["arm", "budget"])[
-            "excluded_because"
-        ]["clm", 1000]
-    )
+    by_final, _ = exclude_along(learning, curve, CELLS, final, 200)
+    why = [rows.set_index(["arm", "budget"])["excluded_because"]["clm", 1000] for rows in (marked, by_final)]
+    assert why[0] == "" and "clm is not above" in why[1]
 
 
 def test_a_training_that_stopped_early_has_no_later_budget():
     stopped = replace(cell("clm", 8000, 45, 4000), place=cell("clm", 4000, 45, 4000).place)
     assert list_learning([*CELLS, stopped], 200)["budget"].max() == 4000
-    assert (
-        compare_along([*CELLS, cell("mlm", 8000, 60, 4000), stopped], COMPARISONS, 200)["budget_second"].max()
-        == 4000
-    )
+    rows = compare_along([*CELLS, cell("mlm", 8000, 60, 4000), stopped], COMPARISONS, 200)
+    assert rows["budget_second"].max() == 4000

@@ -24,9 +24,8 @@ def test_no_meaning_is_without_a_column():
 
 def test_the_dictionary_has_every_column_of_every_committed_table():
     files = [path for path in RESULTS.glob("*/*.csv") if path.parent.name not in ("first-edition", "bench")]
-    files = [
-        path for path in files if path.stem not in (*PLAIN, *OPTIONAL)
-    ]  # frames: the tables follow from them
+    # The tables follow from frames, which are no tables.
+    files = [path for path in files if path.stem not in (*PLAIN, *OPTIONAL)]
     assert files
     for path in files:
         header, known = path.open().readline().strip().split(","), COLUMNS[path.stem]

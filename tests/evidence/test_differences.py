@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import sacrebleu
 import scipy.stats
 from made_cells import COMPARISONS, FILLS, matched, scored, trained
 
@@ -59,11 +60,8 @@ def test_seeds_are_put_together_and_unshared_ones_left_out():
 def test_other_blanks_for_one_training_are_summed_over_each_document():
     rng = np.random.default_rng(2)
     hits = {arm: rng.integers(0, 8, (4, 60)) for arm in ("mlm", "clm")}
-    cells = [
-        matched(arm, some, seed, training=arm)
-        for arm, found in hits.items()
-        for seed, some in enumerate(found)
-    ]
+    named = ((arm, seed, some) for arm, found in hits.items() for seed, some in enumerate(found))
+    cells = [matched(arm, some, seed, training=arm) for arm, seed, some in named]
     authors = list(range(60)) * 4  # as one cell whose documents come four times
     once = [matched(arm, found.ravel(), clusters=authors) for arm, found in hits.items()]
     row, wanted = (pick(compare(some, 400), "known length") for some in (cells, once))
@@ -75,9 +73,8 @@ def test_other_blanks_for_one_training_are_summed_over_each_document():
 
 def test_an_interval_over_runs_holds_what_documents_alone_do_not_tell():
     cells = [matched("clm", [1] * 9, seed) for seed in (0, 1, 2)]
-    cells += [
-        matched("mlm", [1 + gain] * 9, seed, training=f"run {seed}") for seed, gain in enumerate((1, 2, 6))
-    ]
+    for seed, gain in enumerate((1, 2, 6)):
+        cells.append(matched("mlm", [1 + gain] * 9, seed, training=f"run {seed}"))
     row = pick(compare(cells, 500), "known length")
     assert row["n"] == 9
     theirs = scipy.stats.ttest_1samp([0.1, 0.2, 0.6], 0)  # each run alone has no width at all
@@ -87,9 +84,8 @@ def test_an_interval_over_runs_holds_what_documents_alone_do_not_tell():
 
 def test_runs_draw_the_same_documents_and_leave_out_what_one_has_not():
     rng = np.random.default_rng(3)
-    runs = [
-        tuple(np.stack([rng.integers(0, 10, 30), np.full(30, 10)], axis=1).astype(float) for _ in "ab")
-    ] * 2
+    hits = rng.integers(0, 10, (2, 30))
+    runs = [tuple(np.stack([row, np.full(30, 10)], axis=1).astype(float) for row in hits)] * 2
     clusters = [[f"d{i // 2}" for i in range(30)]] * 2
     twice = compare_runs(runs, ratio_of_sums, 400, clusters=clusters)
     once = compare_runs(runs[:1], ratio_of_sums, 400, clusters=clusters[:1])
@@ -112,11 +108,8 @@ def test_every_run_has_its_row_and_one_run_has_none():
     ]
     rows = compare_by_seed(cells, [], COMPARISONS, 50)
     known = rows[(rows["comparison"] == "known length") & (rows["metric"] == "exact_match")]
-    assert (
-        list(known["at"]) == ["0", "4"]
-        and set(known["kind"]) == {"seed"}
-        and np.allclose(known["value"], 0.2)
-    )
+    assert list(known["at"]) == ["0", "4"] and set(known["kind"]) == {"seed"}
+    assert np.allclose(known["value"], 0.2)
     assert compare_by_seed(cells[:1], [], COMPARISONS, 50).empty
     trained_once = [replace(one, training=one.cell.arm) for one in cells]
     assert compare_by_seed(trained_once, [], COMPARISONS, 50).empty
@@ -144,8 +137,6 @@ def test_bleu_is_of_the_corpus_and_not_a_mean():
     worse = {("document", "bleu"): count_ngrams(["the captain", "a doctor gave two"], texts)}
     cells = [scored("mlm", rows), scored("clm", worse)]
     row = pick(compare(cells, 50), "known length", ("document", "bleu"))
-    import sacrebleu
-
     theirs = sacrebleu.corpus_bleu(["the captain", "a doctor gave two"], [texts], lowercase=True).score
     assert row["value"] == pytest.approx(100 - theirs)
 
@@ -186,10 +177,8 @@ def test_the_same_answers_differ_by_nothing():
 
 def test_a_training_set_that_taught_nothing_is_missing_and_not_zero():
     units = answers([(1, 0, 0), (1, 0, 0)])
-    found = compare_trained(
-        [trained("mlm", units), trained("clm", units, reason="no model could be trained")]
-    )
-    found = found["known length"]
+    untrained = trained("clm", units, reason="no model could be trained")
+    found = compare_trained([trained("mlm", units), untrained])["known length"]
     assert pd.isna(found["value"]) and found["reason"] == "clm: no model could be trained"
 
 

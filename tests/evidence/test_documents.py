@@ -33,10 +33,8 @@ def take(table, metric):
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_the_page_computes_every_committed_score_again(study):
-    made, scores = (
-        run_the_page(study),
-        pd.read_csv(study / "scores.csv", keep_default_na=False, na_values=[""]),
-    )
+    made = run_the_page(study)
+    scores = pd.read_csv(study / "scores.csv", keep_default_na=False, na_values=[""])
     for metric in ("exact_match", "bleu"):
         expected = take(scores[scores["scope"].isin(["fills", "document"])], metric)
         found = made[metric].loc[expected.index]  # the frame also has texts that gains are measured against
@@ -47,15 +45,12 @@ def test_the_page_computes_every_committed_score_again(study):
 def test_every_committed_difference_and_point_of_a_curve_is_computed_again(study):
     rows, comparisons = pd.read_parquet(study / FILE), read_table("comparisons", study)
     learning = pd.read_csv(study / "learning.csv")
-    main = yaml.safe_load((study / "study.yaml").read_text())["study"]
-    at_main = (
-        rows["budget"].isna()
-        & (rows["strategy"] == main["main_strategy"])
-        & (rows["ratio"] == main["main_ratio"])
-    )
-    sums = rows[at_main].groupby(["corpus", "arm", "seed"])[["exact", "blanks"]].sum()
+    about = yaml.safe_load((study / "study.yaml").read_text())["study"]
+    main = about["main_strategy"], about["main_ratio"]
+    at_main = at_main_cell(rows[rows["budget"].isna()], main)
+    sums = at_main.groupby(["corpus", "arm", "seed"])[["exact", "blanks"]].sum()
     was_retrained = len(pick_kind(comparisons, SEED)) > 0  # else seeds are other blanks for one training
-    texts = at_main_cell(pick_kind(comparisons, TEXT), (main["main_strategy"], main["main_ratio"]))
+    texts = at_main_cell(pick_kind(comparisons, TEXT), main)
     shown = texts[(texts["metric"] == "exact_match") & texts["value"].notna()]
     assert len(shown) or texts.empty  # a study of variants of one arm compares no two
     for row in shown.itertuples():
@@ -65,12 +60,9 @@ def test_every_committed_difference_and_point_of_a_curve_is_computed_again(study
         both = [one.loc[seeds].groupby(runs).sum() for one in (first, second)]
         shares = [one["exact"] / one["blanks"] for one in both]
         assert row.value == pytest.approx((shares[0] - shares[1]).mean(), abs=1e-9)
-    along = (
-        rows[rows["budget"].notna()].groupby(["corpus", "arm", "seed", "budget"])[["exact", "blanks"]].sum()
-    )
-    told = learning[learning["metric"] == "exact_match"].set_index(["corpus", "arm", "seed", "budget"])[
-        "value"
-    ]
+    keys = ["corpus", "arm", "seed", "budget"]
+    along = rows[rows["budget"].notna()].groupby(keys)[["exact", "blanks"]].sum()
+    told = learning[learning["metric"] == "exact_match"].set_index(keys)["value"]
     is_floor = along.index.get_level_values("arm").str.split(" ").str[0].isin([*BASELINES])
     along = along[~is_floor]
     assert set(along.index) == set(told.index)

@@ -25,6 +25,14 @@ def run(arm, flops, correct, method="m", n=40, seed=0, training=""):
     return scored(arm, statistics, "abstracts", seed, method=method, ledger=ledger, training=training)
 
 
+def vary_documents(*runs):
+    """Return runs whose documents differ."""
+    rng = np.random.default_rng(1)
+    for one in runs:
+        one.statistics["fills", "exact_match"][:, 0] += rng.integers(-2, 3, 40)
+    return [*runs]
+
+
 def compare(cells, resamples=50):
     return compare_at_equal_compute(cells, COMPARISONS, resamples).to_dict("records")
 
@@ -47,16 +55,11 @@ def test_at_equal_compute_the_score_lies_between_the_nearest_runs_in_log_flops()
 
 
 def test_at_equal_documents_the_interval_is_that_of_the_gap():
-    rng = np.random.default_rng(1)
-    runs = [run("mlm", 4e9, 6), run("clm", 2e9, 3, "c")]
-    for one in runs:
-        one.statistics["fills", "exact_match"][:, 0] += rng.integers(-2, 3, 40)
+    runs = vary_documents(run("mlm", 4e9, 6), run("clm", 2e9, 3, "c"))
     made = exact(compare(runs, 300), "known length", BASES[0])
-    gap = compare_text(runs, COMPARISONS, 300).assign(at="").to_dict("records")
-    gap = exact(gap, "known length", "")
-    assert [made[key] for key in ("value", "low", "high", "n")] == pytest.approx(
-        [gap[key] for key in ("value", "low", "high", "n")]
-    )
+    gap = exact(compare_text(runs, COMPARISONS, 300).assign(at="").to_dict("records"), "known length", "")
+    keys = ("value", "low", "high", "n")
+    assert [made[key] for key in keys] == pytest.approx([gap[key] for key in keys])
 
 
 def test_one_document_or_a_score_defined_nowhere_is_missing():
@@ -70,11 +73,9 @@ def test_one_document_or_a_score_defined_nowhere_is_missing():
 
 def test_a_cost_outside_the_runs_of_a_method_is_missing_on_either_side():
     family = [run("mlm_parallel", 2e9, 2), run("mlm", 4e9, 6), run("mlm_leaky", 1e9, 9, "leaky")]
-    assert (
-        "1 GFLOPs per document is less than any run of mlm's method"
-        in interpolate_runs(family[1], 1e9, family)[1]
-    )
-    assert "is more than any run" in interpolate_runs(family[1], 5e9, family)[1]
+    less, more = (interpolate_runs(family[1], flops, family)[1] for flops in (1e9, 5e9))
+    assert "1 GFLOPs per document is less than any run of mlm's method" in less
+    assert "is more than any run" in more
     mix, reason = interpolate_runs(family[1], 4e9, family)
     assert not reason and mix == [("mlm", 1.0)]
 
@@ -86,25 +87,16 @@ def test_of_runs_at_equal_cost_that_of_the_arm_itself_is_taken():
 
 
 def test_arms_of_other_trainings_are_no_runs_of_one_method():
-    runs = [
-        run("mlm_parallel", 1e9, 2, training="b"),
-        run("mlm", 4e9, 6, training="a"),
-        run("clm", 2e9, 3, "c"),
-    ]
+    runs = [run("mlm_parallel", 1e9, 2, training="b"), run("mlm", 4e9, 6, training="a")]
+    runs.append(run("clm", 2e9, 3, "c"))
     assert "mlm was run at a single cost" in exact(compare(runs), "known length", BASES[1])["reason"]
     runs[0] = run("mlm_parallel", 1e9, 2, training="a")
     assert exact(compare(runs), "known length", BASES[1])["value"] == pytest.approx(0.4 - 0.3)
 
 
 def test_at_equal_documents_a_row_repeats_that_of_the_texts_with_its_verdict():
-    same = {
-        "corpus": "plots",
-        "comparison": "known length",
-        "first": "mlm",
-        "second": "clm",
-        "strategy": "random",
-    }
-    same |= {"ratio": 0.5, "scope": "document", "metric": "bleu"}
+    same = {"corpus": "plots", "comparison": "known length", "first": "mlm", "second": "clm"}
+    same |= {"strategy": "random", "ratio": 0.5, "scope": "document", "metric": "bleu"}
     judged = {"value": 1.0, "p": 0.3, "p_holm": 0.3, "margin": 1.0, "n": 9, "runs": 1, "excluded_because": ""}
     text = same | judged | {"kind": "text", "at": "", "low": -0.1, "high": 2.1, "direction": "none shown"}
     text |= {"status": "made", "size": "not settled"}
@@ -116,10 +108,7 @@ def test_at_equal_documents_a_row_repeats_that_of_the_texts_with_its_verdict():
 
 
 def test_single_trainings_have_the_noise_between_trainings():
-    rng = np.random.default_rng(1)
-    runs = [run("mlm", 4e9, 6), run("clm", 2e9, 3, "c")]
-    for cell in runs:
-        cell.statistics["fills", "exact_match"][:, 0] += rng.integers(-2, 3, 40)
+    runs = vary_documents(run("mlm", 4e9, 6), run("clm", 2e9, 3, "c"))
     widths = []
     for noise in ({}, {"exact_match": 0.1}):
         rows = compare_at_equal_compute(runs, COMPARISONS, 300, noise).to_dict("records")

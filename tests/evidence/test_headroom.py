@@ -33,8 +33,12 @@ def share(*cells):
     return share_headroom(cells, 200).set_index("trained_on")
 
 
-def test_the_share_of_headroom_by_hand():
-    rows = share(learned("real", 8), learned("unfilled", 2), learned("mlm", 5), learned("uniform", 8))
+@pytest.fixture(scope="module")
+def rows():
+    return share(learned("real", 8), learned("unfilled", 2), learned("mlm", 5), learned("uniform", 8))
+
+
+def test_the_share_of_headroom_by_hand(rows):
     row = rows.loc["mlm"]
     assert (row["real_value"], row["unfilled_value"]) == pytest.approx((0.8, 0.2), abs=0.02)
     assert row["room"] == "yes" and row["detectable"] < row["headroom"] == pytest.approx(0.6)
@@ -52,9 +56,8 @@ def test_the_share_is_that_of_the_means_over_texts():
 
 
 def test_without_room_rows_as_training_data_decide_nothing_and_those_of_texts_do():
-    headroom = pd.DataFrame(
-        [{"corpus": "plots", "strategy": "random", "ratio": 0.5, "room": "no", "reason": "small"}]
-    )
+    place = {"corpus": "plots", "strategy": "random", "ratio": 0.5}
+    headroom = pd.DataFrame([place | {"room": "no", "reason": "small"}])
     rows = pd.DataFrame({"corpus": ["plots", "plots", "speeches"], "scope": [UTILITY, "document", UTILITY]})
     rows = rows.assign(status="made", excluded_because="", value=1.0)
     marked = exclude_no_room(rows, headroom, ("random", 0.5))
@@ -67,11 +70,8 @@ def test_no_room_is_a_reason_and_no_number():
     tp = [10 * (i % 2) for i in range(len(real.units))]  # all or nothing: as good on the whole, and noisy
     changed = [u | {"tp": n, "fp": 10 - n, "fn": 10 - n} for u, n in zip(real.units, tp, strict=True)]
     row = share(replace(real, units=changed), learned("unfilled", 5), learned("mlm", 5)).loc["mlm"]
-    assert (
-        row["room"] == "no"
-        and pd.isna(row["value"])
-        and row["reason"].startswith("no room: real text is above")
-    )
+    assert row["room"] == "no" and pd.isna(row["value"])
+    assert row["reason"].startswith("no room: real text is above")
 
 
 def test_what_was_not_run_or_not_trained_is_said():
@@ -82,14 +82,11 @@ def test_what_was_not_run_or_not_trained_is_said():
     assert rows.loc["mlm", "reason"] == "unfilled: no model could be trained"
 
 
-def test_the_page_tells_language_models_against_random_words():
-    rows = share(learned("real", 8), learned("unfilled", 2), learned("mlm", 5), learned("uniform", 8))
+def test_the_page_tells_language_models_against_random_words(rows):
     rows = rows.reset_index()
     (told,) = describe_random_words(rows, STUDY)
-    assert (
-        told
-        == "abstracts, all entities masked, share of headroom: random words uniform 1.00; others mlm 0.50."
-    )
+    said = "abstracts, all entities masked, share of headroom: random words uniform 1.00; others mlm 0.50."
+    assert told == said
     rooms, shares = headroom_tables(rows, STUDY)
     assert rooms.rows[0][-1].text == "yes" and list(shares.header[3:]) == ["mlm", "uniform"]
 

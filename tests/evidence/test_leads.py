@@ -1,17 +1,13 @@
 """What a network adds to the best table of both sides, counted by hand."""
 
-import pandas as pd
-from made_cells import matched
+from made_cells import make_study, matched
 
 from mlm_vs_clm.evidence.leads import list_leads
-from mlm_vs_clm.evidence.study import Study
-from mlm_vs_clm.evidence.tables import COLUMNS, tidy
-
-TABLES = {"competence": pd.DataFrame(columns=COLUMNS["competence"]), "downstream": pd.DataFrame()}
+from mlm_vs_clm.evidence.tables import tidy
 
 
 def find_leads(*cells):
-    return list_leads(Study(cells, [], TABLES, 50))
+    return list_leads(make_study(*cells))
 
 
 def test_an_arm_is_compared_with_the_better_table_whatever_it_sees():

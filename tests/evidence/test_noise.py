@@ -39,15 +39,13 @@ def test_noise_never_makes_an_estimate_over_few_task_seeds_surer():
     assert more.degrees < 8 and 0.01 < more.p and more.low < 0.05
 
 
-@pytest.mark.parametrize("noise", [0.0, math.nan])
-def test_without_noise_nothing_changes(noise):
-    assert widen(ONE, noise) is ONE
+SEVERAL = PairedDifference(1.0, 0.4, 1.6, 0.001, 0.3, 5, runs=5)
+ABSENT = PairedDifference(reason="not run: clm")
 
 
-def test_several_trainings_and_absent_differences_stay_as_they_are():
-    several = PairedDifference(1.0, 0.4, 1.6, 0.001, 0.3, 5, runs=5)
-    absent = PairedDifference(reason="not run: clm")
-    assert widen(several, 0.4) is several and widen(absent, 0.4) is absent
+@pytest.mark.parametrize(("estimate", "noise"), [(ONE, 0.0), (ONE, math.nan), (SEVERAL, 0.4), (ABSENT, 0.4)])
+def test_without_noise_over_several_trainings_and_where_there_is_none_a_difference_stays(estimate, noise):
+    assert widen(estimate, noise) is estimate
 
 
 def test_the_noise_of_the_rules_is_what_five_trainings_showed():
@@ -69,23 +67,15 @@ def compare_likelihoods(rules):
     values = scores.set_index(["corpus", "seed", "arm"])["value"].unstack()
     pairs = [pair for pair in list_comparisons(rules) if {*pair.arms} <= set(values)]
     rows = [(values[pair.first] - values[pair.second]).rename("value").reset_index() for pair in pairs]
-    return pd.concat(
-        [
-            row.assign(metric="nats_per_character", comparison=pair.name)
-            for row, pair in zip(rows, pairs, strict=True)
-        ]
-    ).drop(columns="seed")
+    named = [row.assign(comparison=pair.name) for row, pair in zip(rows, pairs, strict=True)]
+    return pd.concat(named).drop(columns="seed").assign(metric="nats_per_character")
 
 
 def test_a_comparison_as_training_data_is_widened_by_the_sides_that_were_trained(monkeypatch):
     """A word table has no noise of its own; of one trained side there is half of the variance."""
     monkeypatch.setattr(training_questions, "compare_trained", lambda *_: ONE)
-    claim = {
-        "noise": {"f1": 0.4},
-        "margin": 0.1,
-        "main": {"strategy": "random", "ratio": 0.5},
-        "gate": "none",
-    }
+    claim = {"noise": {"f1": 0.4}, "margin": 0.1, "gate": "none"}
+    claim |= {"main": {"strategy": "random", "ratio": 0.5}}
     for trained, noise in (([1, 1], 0.4), ([1, 0], 0.4 / math.sqrt(2)), ([0, 0], 0.0)):
         study = SimpleNamespace(
             tasks={"abstracts": "ner"},

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from made_cells import matched, scored, trained
+from made_cells import list_models, matched, scored, trained
 
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.evidence.cells import Cell, TrainedCell
@@ -24,14 +24,7 @@ from mlm_vs_clm.evidence.observations import (
 from mlm_vs_clm.evidence.scores import score_measure
 from mlm_vs_clm.evidence.units import list_trained, list_units, narrow, order_columns
 from mlm_vs_clm.files import read_parquet, write_lines, write_parquet
-from mlm_vs_clm.metrics import (
-    DIVERSITY,
-    FILL_DIVERSITY,
-    FILL_METRICS,
-    METRICS,
-    NATS,
-    PROXIES,
-)
+from mlm_vs_clm.metrics import DIVERSITY, FILL_DIVERSITY, FILL_METRICS, METRICS, NATS, PROXIES
 from mlm_vs_clm.report.frames import refresh_tables
 
 DESIGN = Design("smoke", "matched", "random", 0.5, 50, 0.5)
@@ -42,24 +35,14 @@ ROUGE = ("document", "rougeL")
 def observe(cells, learned=()):
     """Return the frames of cells."""
     rows = [describe_scored(one) | {"method": one.method} for one in cells]
+    about = {"signature": "s", "resamples": 20, "reason": ""}
     measures = [
-        describe_scored(one)
-        | {"scope": scope, "metric": metric, "signature": "s", "resamples": 20, "reason": ""}
+        describe_scored(one) | about | {"scope": scope, "metric": metric}
         for one in cells
         for scope, metric in one.statistics
     ]
-    models = [
-        {
-            "task": one.task,
-            "corpus": one.cell.corpus,
-            "trained_on": one.cell.arm,
-            "strategy": one.cell.strategy,
-        }
-        | {"ratio": one.cell.ratio, "seed": one.cell.seed, "artifact": one.artifact, "reason": one.reason}
-        for one in learned
-    ]
     nothing = pd.DataFrame({"none": []})
-    plain = (pd.DataFrame(rows), pd.DataFrame(models or {"none": []}), nothing, nothing)
+    plain = (pd.DataFrame(rows), pd.DataFrame(list_models(learned) or {"none": []}), nothing, nothing)
     measures = pd.DataFrame(measures, columns=MEASURE)
     return Observations(list_documents(cells), measures, list_units(learned), *plain, DESIGN)
 
@@ -79,9 +62,7 @@ def test_cells_come_back_as_they_were_measured(tmp_path):
     place = {"budget": 500, "tokens_seen": 510, "tokens_predicted": 250, "passes": {"plots": 1 / 3}}
     cells = [
         scored("mlm", {BLEU: bleu, ROUGE: rouge}, clusters=["b", "a", "b"], context="both", training="t"),
-        scored(
-            "clm", {ROUGE: np.full((3, 2), np.nan)}, clusters=["b", "a", "b"], place=place, temperature=0.1
-        ),
+        scored("clm", {ROUGE: rouge * np.nan}, clusters=["b", "a", "b"], place=place, temperature=0.1),
         matched("none", [1, 2, 3], seed=2),
     ]
     again = list_scored(write_and_read(observe(cells), tmp_path))
@@ -118,12 +99,8 @@ def test_answers_come_back_with_the_columns_of_their_task_alone(tmp_path):
     pair = [{"task_seed": 0, "id": "p", "cluster": "author", "same": 1, "score": 0.1}]
     control = TrainedCell(Cell("abstracts", "real", "", math.nan), "ner", units=tagger)
     judge = TrainedCell(Cell("speeches", "mlm", "random", 0.5), "verification", units=pair)
-    cells = [
-        trained("mlm", tagger, seed=1),
-        control,
-        judge,
-        trained("clm", [], reason="no model could be trained: x"),
-    ]
+    untrained = trained("clm", [], reason="no model could be trained: x")
+    cells = [trained("mlm", tagger, seed=1), control, judge, untrained]
     observed = write_and_read(observe([matched("mlm", [1])], cells), tmp_path)
     again = list_trained(observed.units, observed.task_models)
     assert [[{**unit, "cluster": 0} for unit in one.units] for one in again[:2]] == [
@@ -136,12 +113,8 @@ def test_answers_come_back_with_the_columns_of_their_task_alone(tmp_path):
 
 
 def test_columns_of_several_corpora_keep_the_order_of_each():
-    assert order_columns([["tp", "fp", "tp b"], ["tp", "fp", "tp a", "tp b"], []]) == [
-        "tp",
-        "fp",
-        "tp a",
-        "tp b",
-    ]
+    lists = [["tp", "fp", "tp b"], ["tp", "fp", "tp a", "tp b"], []]
+    assert order_columns(lists) == ["tp", "fp", "tp a", "tp b"]
 
 
 def test_every_measure_has_columns():

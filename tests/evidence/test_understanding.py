@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from made_cells import list_models
 
 from mlm_vs_clm.evidence.answers import answer
 from mlm_vs_clm.evidence.cells import Cell, TrainedCell
@@ -11,14 +12,8 @@ from mlm_vs_clm.evidence.study import Study
 from mlm_vs_clm.evidence.units import NAMES, list_trained, list_units
 
 N = 200
-CLAIM = {
-    "id": "F1",
-    "kind": "understanding",
-    "margin": {"accuracy": 0.02},
-    "as_stated": ["first"],
-    "gate": "none",
-    "main": {"strategy": "random", "ratio": 0.5},
-}
+CLAIM = {"id": "F1", "kind": "understanding", "margin": {"accuracy": 0.02}, "as_stated": ["first"]}
+CLAIM |= {"gate": "none", "main": {"strategy": "random", "ratio": 0.5}}
 
 
 def network(name, share, examples, seeds=3, task="next_sentence", corpus="abstracts"):
@@ -46,13 +41,8 @@ def ask(cells, first, second, examples=400, task="next_sentence"):
         for one in cells
     ]
     tables = {"competence": judge_competence([], 100), "understanding": pd.DataFrame(rows)}
-    condition = {
-        "name": "x",
-        "first": {"arm": first},
-        "second": {"arm": second},
-        "task": task,
-        "examples": examples,
-    }
+    condition = {"name": "x", "first": {"arm": first}, "second": {"arm": second}}
+    condition |= {"task": task, "examples": examples}
     return answer([CLAIM | {"conditions": [condition]}], Study([], cells, tables, 200)).to_dict("records")
 
 
@@ -67,11 +57,8 @@ CELLS = [
 def test_a_better_network_is_ahead_and_a_row_says_how_much_room_there_was():
     (row,) = ask(CELLS, "mlm", "clm")
     assert (row["status"], row["direction"], row["size"], row["runs"]) == ("made", "first", "outside", 1)
-    assert (
-        row["effect"] == pytest.approx(0.2)
-        and row["scope"] == "understanding"
-        and row["metric"] == "accuracy"
-    )
+    assert row["effect"] == pytest.approx(0.2)
+    assert (row["scope"], row["metric"]) == ("understanding", "accuracy")
     assert row["first_strategy"] == "" and "above the majority answer by 0.400" in row["reason"]
     (row,) = ask(CELLS, "clm", "mlm")
     assert row["direction"] == "second"
@@ -99,29 +86,10 @@ def test_a_network_that_was_not_run_is_a_row_and_a_task_of_another_corpus_is_non
 def test_frames_keep_networks_beside_texts_and_studies_without_networks_have_no_column_of_them():
     cells = [*CELLS, text("mlm")]
     units = list_units(cells)
-    models = pd.DataFrame(
-        [
-            {
-                "task": one.task,
-                "corpus": one.cell.corpus,
-                "trained_on": one.cell.arm,
-                "strategy": one.cell.strategy,
-            }
-            | {
-                "ratio": one.cell.ratio,
-                "seed": 0,
-                "artifact": one.artifact,
-                "reason": "",
-                "examples": one.examples,
-            }
-            for one in cells
-        ]
-    )
+    models = pd.DataFrame(list_models(cells)).assign(examples=[one.examples for one in cells])
     again = list_trained(units, models)
     assert [one.examples for one in again] == [400, 400, 400, 400, None]
     assert [len(one.units) for one in again] == [3 * N] * 3 + [N, 1]
-    for one, kept in zip(cells, again, strict=True):
-        assert [unit for unit in kept.units[0] if unit not in ("task_seed", "cluster")] == [
-            name for name in one.units[0] if name not in ("task_seed", "id", "cluster")
-        ]
+    names = [[name for name in one.units[0] if name not in ("task_seed", "id", "cluster")] for one in cells]
+    assert [[name for name in one.units[0] if name not in ("task_seed", "cluster")] for one in again] == names
     assert "examples" not in list_units([text("mlm")]) and {*NAMES} <= {*list_units([text("mlm")])}

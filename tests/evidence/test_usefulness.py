@@ -1,6 +1,7 @@
 """Quality against usefulness over writers: who is one, the correlation with its interval, and the tables."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -16,29 +17,27 @@ from mlm_vs_clm.evidence.usefulness import correlate_writers, estimate_correlati
 N, DOCUMENTS, UNITS = 24, 40, 60
 PLACE = {"corpus": "abstracts", "strategy": "random", "ratio": 0.7}
 ARMS = [f"mlm temperature={n}" for n in range(N)]
+DROPPED = f"{ARMS[0]} label_policy=dropped"
+KINDS = {
+    "mlm temperature=1": "network",
+    "bigram_both_sampled": "word table",
+    "ngram_left table_order=3": "word table",
+    "neutral": "floor",
+    "mention": "reference",
+    "oracle": "reference",
+}
 
 
 def test_kinds_of_writers():
-    arms = (
-        "mlm temperature=1",
-        "bigram_both_sampled",
-        "ngram_left table_order=3",
-        "neutral",
-        "mention",
-        "oracle",
-    )
-    kinds = ("network", "word table", "word table", "floor", "reference", "reference")
-    assert tuple(map(find_kind, arms)) == kinds
+    assert {arm: find_kind(arm) for arm in KINDS} == KINDS
 
 
 @pytest.mark.parametrize(("sign", "expected"), [(1, 1.0), (-1, -1.0), (0, 0.0)])
 def test_the_interval_holds_the_correlation(sign, expected):
     rng = np.random.default_rng(0)
     quality = np.repeat(np.arange(200.0)[:, None], 301, axis=1)
-    utility = (sign * quality if sign else rng.permuted(quality, axis=0)[:, :1] + 0 * quality) + rng.normal(
-        0, 1, (200, 301)
-    )
-    made = estimate_correlation(quality, utility, 300)
+    follows = sign * quality if sign else rng.permuted(quality, axis=0)[:, :1] + 0 * quality
+    made = estimate_correlation(quality, follows + rng.normal(0, 1, (200, 301)), 300)
     assert made.low < made.value < made.high and made.value == pytest.approx(expected, abs=0.15)
 
 
@@ -52,91 +51,66 @@ def test_noise_of_test_units_widens_the_interval():
     assert widths[1] > 1.1 * widths[0]
 
 
+@cache
 def make_study(slope=1.0):
-    """Return cells and tables of N writers whose usefulness follows their quality with a slope, `unfilled` and a variant of the labels."""
+    """Return cells and tables of N writers whose usefulness follows their quality with a slope, `unfilled` and a variant of the labels.
+
+    Not to be changed.
+    """
     rng = np.random.default_rng(0)
     scored, trained, scores, downstream, headroom = [], [], [], [], []
-    for number, arm in enumerate([*ARMS, "unfilled", f"{ARMS[0]} label_policy=dropped"]):
+    for number, arm in enumerate([*ARMS, "unfilled", DROPPED]):
         quality = 0.1 + 0.6 * number / N
         rate = 0.5 + slope * 0.6 * (number / N - 0.5) if arm != "unfilled" else 0.1
-        place = Cell("abstracts", arm, "random", 0.7)
+        place, about = Cell("abstracts", arm, "random", 0.7), PLACE | {"trained_on": arm, "value": rate}
         units = [
-            {"task_seed": seed, "cluster": unit} | dict(zip(("tp", "fp", "fn"), counts, strict=True))
+            {"task_seed": seed, "cluster": unit}
+            | {f"{mode}{name}": count for mode in ("", "lenient_") for name, count in counts}
             for seed in range(2)
             for unit in range(UNITS)
             for hits in [rng.binomial(10, rate)]
-            for counts in [(hits, 10 - hits, 10 - hits)]
-        ]
-        columns = [f"{mode}{name}" for mode in ("", "lenient_") for name in ("tp", "fp", "fn")]
-        units = [
-            {"task_seed": one["task_seed"], "cluster": one["cluster"]}
-            | {name: one[name.removeprefix("lenient_")] for name in columns}
-            for one in units
+            for counts in [(("tp", hits), ("fp", 10 - hits), ("fn", 10 - hits))]
         ]
         trained.append(TrainedCell(place, "ner", units=units))
-        downstream.append(
-            PLACE
-            | {
-                "task": "ner",
-                "trained_on": arm,
-                "metric": "f1",
-                "value": rate,
-                "low": rate - 0.1,
-                "high": rate + 0.1,
-            }
-        )
-        headroom.append(
-            PLACE
-            | {"trained_on": arm, "value": rate, "low": 0.0, "high": 1.0, "headroom": 0.2, "detectable": 0.04}
-        )
-        if "label_policy" not in arm:
+        downstream.append(about | {"task": "ner", "metric": "f1", "low": rate - 0.1, "high": rate + 0.1})
+        headroom.append(about | {"low": 0.0, "high": 1.0, "headroom": 0.2, "detectable": 0.04})
+        if arm != DROPPED:
             hits = rng.binomial(20, quality, DOCUMENTS)
             rows = {("fills", "exact_match"): np.stack([hits, np.full(DOCUMENTS, 20)], axis=1)}
             scored.append(ScoredCell(place, statistics=rows))
-            scores.append(
-                PLACE
-                | {
-                    "arm": arm,
-                    "scope": "fills",
-                    "metric": "exact_match",
-                    "value": quality,
-                    "low": quality,
-                    "high": quality,
-                }
-            )
-    tables = {
-        name: pd.DataFrame(rows)
-        for name, rows in (("scores", scores), ("downstream", downstream), ("headroom", headroom))
-    }
-    for name in ("scores", "downstream"):
-        tables[name] = tables[name].assign(seed=0, n=9, share=0.7, reason="")
-    return scored, trained, tables
+            named = PLACE | {"arm": arm, "scope": "fills", "metric": "exact_match"}
+            scores.append(named | dict.fromkeys(("value", "low", "high"), quality))
+    shared = {"seed": 0, "n": 9, "share": 0.7, "reason": ""}
+    tables = {"scores": pd.DataFrame(scores).assign(**shared), "headroom": pd.DataFrame(headroom)}
+    return scored, trained, tables | {"downstream": pd.DataFrame(downstream).assign(**shared)}
 
 
-@pytest.mark.parametrize(("slope", "decision"), [(1.0, "strong correlation"), (-1.0, "strong correlation")])
-def test_a_strong_relation_is_decided_either_way(slope, decision):
-    scored, trained, tables = make_study(slope)
-    rows = tidy.tidy("writers", correlate_writers(scored, trained, tables, 200, 0.5)).set_index("statistic")
-    assert rows.loc["spearman", "decision"] == decision and rows.loc["spearman", "value"] * slope > 0.9
+@cache
+def relate(slope=1.0):
+    """Return the table `writers` of such a study."""
+    return tidy.tidy("writers", correlate_writers(*make_study(slope), 200, 0.5))
+
+
+@pytest.mark.parametrize("slope", [1.0, -1.0])
+def test_a_strong_relation_is_decided_either_way(slope):
+    rows = relate(slope).set_index("statistic")
+    assert rows.loc["spearman", "decision"] == "strong correlation"
+    assert rows.loc["spearman", "value"] * slope > 0.9
     assert rows.loc["spearman", "n_writers"] == N and rows.loc["room", "value"] == pytest.approx(5)
-    assert (
-        0.8 < rows.loc["reliability", "value"] <= 1
-        and rows.loc["threshold_p", "decision"] == "no threshold shown"
-    )
+    assert 0.8 < rows.loc["reliability", "value"] <= 1
+    assert rows.loc["threshold_p", "decision"] == "no threshold shown"
 
 
 def test_of_each_text_there_is_quality_and_usefulness_and_a_label_policy_has_its_text():
     rows = tidy.tidy("usefulness", list_usefulness(make_study()[2])).set_index("arm")
     assert len(rows) == N + 2 and rows.loc["unfilled", "kind"] == "reference"
-    dropped = f"{ARMS[0]} label_policy=dropped"
-    assert rows.loc[dropped, "quality"] == rows.loc[ARMS[0], "quality"]
-    assert rows.loc[dropped, "value"] != rows.loc[ARMS[0], "value"]
+    assert rows.loc[DROPPED, "quality"] == rows.loc[ARMS[0], "quality"]
+    assert rows.loc[DROPPED, "value"] != rows.loc[ARMS[0], "value"]
 
 
 def test_a_study_of_few_writers_has_no_such_tables(monkeypatch):
-    scored, trained, tables = make_study()
     monkeypatch.setattr(usefulness, "FEWEST_WRITERS", N + 1)
-    assert list_usefulness(tables).empty and correlate_writers(scored, trained, tables, 50, 0.5).empty
+    assert list_usefulness(make_study()[2]).empty and correlate_writers(*make_study(), 50, 0.5).empty
 
 
 def test_writers_of_whose_texts_no_task_model_could_be_trained_have_no_rows():
@@ -154,23 +128,23 @@ def test_a_text_that_was_scored_at_another_seed_is_left_out():
 
 def ask(room, slope=1.0, task="ner", detectable=0.04):
     scored, trained, tables = make_study(slope)
-    tables["writers"] = correlate_writers(scored, trained, tables, 100, 0.5)
-    tables["headroom"] = tables["headroom"].assign(room="yes", reason="", detectable=detectable)
-    tables["competence"] = pd.DataFrame(columns=tidy.COLUMNS["competence"])
+    headroom = tables["headroom"].assign(room="yes", reason="", detectable=detectable)
+    competence = pd.DataFrame(columns=tidy.COLUMNS["competence"])
+    tables = tables | {"writers": relate(slope), "headroom": headroom, "competence": competence}
     cell = {"strategy": "random", "ratio": 0.7}
     condition = {"name": "entities", "statistic": "spearman", "task": task, "cells": cell}
     claim = {"id": "U1", "kind": "writers", "margin": 0.5, "gate": "task", "room": room, "main": cell}
     claim |= {"measures": [{"scope": "fills", "metric": "exact_match"}], "conditions": [condition]}
-    return answer([claim], Study(scored, trained, tables, 100))
+    return answer([claim], Study(scored, trained, tables, 100)).to_dict("records")
 
 
 def test_a_claim_on_writers_is_decided_where_the_task_has_the_room_that_is_asked():
-    (row,) = ask(4).to_dict("records")
+    (row,) = ask(4)
     assert (row["status"], row["direction"], row["size"], row["n"]) == ("made", "first", "outside", N)
-    (row,) = ask(4, slope=-1.0).to_dict("records")
+    (row,) = ask(4, slope=-1.0)
     assert row["direction"] == "second"
-    (row,) = ask(6).to_dict("records")
+    (row,) = ask(6)
     assert row["status"] == "no room" and "headroom is 5.0 times" in row["excluded_because"]
-    (row,) = ask(4, detectable=np.nan).to_dict("records")
+    (row,) = ask(4, detectable=np.nan)
     assert row["status"] == "no room" and row["excluded_because"].startswith("no headroom was measured")
-    assert ask(4, task="genres").empty
+    assert ask(4, task="genres") == []

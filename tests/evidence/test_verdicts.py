@@ -131,14 +131,8 @@ def test_at_least_is_asked_of_a_bound(low, high, direction, size):
 ROW = {"corpus": "plots", "comparison": "known length", "first": "mlm", "second": "clm", "scope": "fills"}
 ROW |= {"metric": "exact_match", "value": 0.05, "low": 0.01, "high": 0.09, "p": 0.03, "n": 50}
 ROW |= {"status": "made", "excluded_because": "", "kind": "text", "at": ""}
-ANSWER = {
-    "corpus": "plots",
-    "first_arm": "mlm",
-    "second_arm": "clm",
-    "scope": "fills",
-    "metric": "exact_match",
-}
-ANSWER |= {"effect": 0.05, "p": 0.2, "margin": 0.02, "kind": DIFFERENCE}
+ANSWER = {"corpus": "plots", "first_arm": "mlm", "second_arm": "clm", "scope": "fills"}
+ANSWER |= {"metric": "exact_match", "effect": 0.05, "p": 0.2, "margin": 0.02, "kind": DIFFERENCE}
 MARGINS = {("plots", "fills", name): 0.02 for name in ("exact_match", "exact_match_content")}
 
 
@@ -158,13 +152,11 @@ def test_what_a_claim_asks_for_has_its_family_and_the_rest_of_a_table_its_own():
     assert judge_rows({})["direction"].tolist() == ["first"]
 
 
-def test_what_was_not_measured_has_no_words():
-    (row,) = judge_rows({"value": NAN, "low": NAN, "high": NAN, "p": NAN}).to_dict("records")
-    assert (row["status"], row["direction"], row["size"]) == ("not run", "", "")
-
-
-def test_a_kind_that_was_measured_nowhere_has_no_words_either():
-    nothing = dict.fromkeys(("value", "low", "high", "p", "n"))
+@pytest.mark.parametrize(
+    "nothing",
+    [dict.fromkeys(("value", "low", "high", "p"), NAN), dict.fromkeys(("value", "low", "high", "p", "n"))],
+)
+def test_what_was_not_measured_here_or_nowhere_has_no_words(nothing):
     (row,) = judge_rows(nothing).to_dict("records")
     assert (row["status"], row["direction"], row["size"]) == ("not run", "", "")
 
@@ -176,13 +168,11 @@ def test_margins_are_in_the_unit_of_the_metric_and_as_training_data_shares_of_wh
         for scope in ("document", "fills")
         for arm, value in (("oracle", 100.0), ("unfilled", 20.0))
     ]
-    worth = pd.DataFrame(
-        {"corpus": "plots", "metric": "f1", "trained_on": ["real", "majority"], "value": [0.8, 0.3]}
-    )
+    worth = pd.DataFrame({"trained_on": ["real", "majority"], "value": [0.8, 0.3]})
+    worth = worth.assign(corpus="plots", metric="f1")
     margins = list_margins(pd.DataFrame(scores), worth, {"m": 1.6}, 0.02)
-    assert margins == pytest.approx(
-        {("plots", "document", "m"): 1.6, ("plots", "fills", "m"): 1.6, ("plots", "utility", "f1"): 0.01}
-    )
+    expected = {("document", "m"): 1.6, ("fills", "m"): 1.6, ("utility", "f1"): 0.01}
+    assert margins == pytest.approx({("plots", *measure): margin for measure, margin in expected.items()})
 
 
 def test_p_follows_from_the_width_of_an_interval():
@@ -193,8 +183,7 @@ def test_p_follows_from_the_width_of_an_interval():
 
 def test_a_draw_with_the_value_of_an_answer_keeps_its_own_p():
     """An answer is over all draws; the value of one of them may be equal to its mean."""
-    draws = [
-        {"kind": SEED, "value": value, "low": value - 0.01, "high": value + 0.01} for value in (0.05, 0.06)
-    ]
+    draws = ((value, value - 0.01, value + 0.01) for value in (0.05, 0.06))
+    draws = [{"kind": SEED, "value": value, "low": low, "high": high} for value, low, high in draws]
     rows = judge_rows(*draws, answers=[ANSWER | {"p": 0.9}])
     assert (rows["p_holm"] < 0.01).all()

@@ -36,16 +36,15 @@ def speeches(author, date, *labels, n=5):
 @pytest.mark.parametrize(
     "others",
     [
-        [
-            speeches("c", "2014-12-01", "R", "sea"),  # far
-            speeches("d", "2013-01-01", "D", "sea"),  # of another party
-        ],
-        [speeches("c", "", "R", "sea")],  # at an unknown date
+        # Far, and of another party.
+        speeches("c", "2014-12-01", "R", "sea") + speeches("d", "2013-01-01", "D", "sea"),
+        # At an unknown date.
+        speeches("c", "", "R", "sea"),
     ],
 )
 def test_the_other_author_has_the_same_labels_in_whatever_order_and_the_same_period(others):
     ours, near = speeches("a", "2013-01-01", "R", "sea", n=2), speeches("b", "2013-01-05", "sea", "R")
-    documents = [*ours, *(document for some in others for document in some), *near]
+    documents = [*ours, *others, *near]
     problems, _ = draw_problems(documents, np.random.default_rng(0))
     twins = {documents[p.unknown].author for p in problems if p.author == "a" and not p.same}
     assert twins == {"b"}
