@@ -9,12 +9,7 @@ import sacrebleu
 import scipy.stats
 from made_cells import COMPARISONS, FILLS, matched, scored, trained
 
-from mlm_vs_clm.evidence.differences import (
-    compare_by_seed,
-    compare_text,
-    compare_utility,
-    summarise_seeds,
-)
+from mlm_vs_clm.evidence.differences import compare_by_seed, compare_text, compare_utility, summarise_seeds
 from mlm_vs_clm.metrics.bleu import count_ngrams
 from mlm_vs_clm.stats import compare_runs, ratio_of_sums
 

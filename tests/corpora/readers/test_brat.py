@@ -6,7 +6,6 @@ import pytest
 from corpus_files import collect, put
 from refusals import SECRET, assert_refused
 
-from mlm_vs_clm.corpora import CorpusSource, Cutting, Sizes, build
 from mlm_vs_clm.corpora.readers import brat
 from mlm_vs_clm.documents import Entity
 
@@ -110,45 +109,6 @@ def test_every_mistake_of_a_folder_is_reported_and_the_rest_read(tmp_path):
     places = [mistake.split(":")[0] for mistake in mistakes]
     assert sorted(places) == ["a.ann, line 1", "a.ann, line 3", "b.txt", "c.ann", "d.txt"]
     assert [(document.id, len(document.entities)) for document in result.documents] == [("a", 1)]
-
-
-def test_official_splits_hold_and_a_text_in_both_stays_in_test(tmp_path):
-    root = tmp_path / "n2c2"
-    for number in range(12):
-        text = f"Note {number} gave aspirin."
-        start = text.index("aspirin")
-        line = f"T1\tDrug {start} {start + 7}\taspirin"
-        put_pair(root / "training_20180910", f"1{number}", text, line)
-    for number in range(8, 14):
-        put_pair(root / "gold-standard-test-data", f"2{number}", f"Note  {number}\r\ngave aspirin.", "")
-    corpus = build(CorpusSource("n2c2", "brat"), {"": root}, Sizes(4, 2, 6), Cutting(9, 2, seed=0))
-    test = [d.origin_id[0] for d in corpus.splits["test"]]
-    rest = [d.origin_id[0] for split in ("pretrain", "generate", "dev") for d in corpus.splits[split]]
-    assert (test, rest) == (["2"] * 6, ["1"] * 8)
-    assert corpus.card["dropped"] == {"repeated document of another official split": 4}
-    assert "official splits" in corpus.card["rules"]
-
-
-def test_entities_across_windows_stay_whole_or_are_counted(tmp_path):
-    for n in range(4):
-        words = [f"w{n}x{k}" for k in range(30)]
-        text = " ".join(words)
-        for name, first, after in (("whole", 8, 12), ("long", 12, 24)):
-            start, span = len(" ".join(words[:first])) + 1, " ".join(words[first:after])
-            put_pair(tmp_path / name, f"{n}", text, f"T1\tDrug {start} {start + len(span)}\t{span}\n")
-    source, cutting = CorpusSource("own", "brat"), Cutting(max_words=10, min_words=2, seed=0)
-    for name in ("whole", "long"):
-        corpus = build(source, {"": tmp_path / name}, Sizes(1, 1, 1), cutting)
-        kept = [entity for windows in corpus.splits.values() for d in windows for entity in d.entities]
-        assert bool(kept) == (name == "whole")
-        assert corpus.card["dropped"].get("entity longer than a window", 0) == (4 if name == "long" else 0)
-
-
-def test_zips_that_leave_the_folder_are_refused(tmp_path):
-    for member in ("../far.txt", "/far.txt"):
-        with zipfile.ZipFile(tmp_path / "bad.zip", "w") as archive:
-            archive.writestr(member, SECRET)
-        assert_refused("bad.zip holds a member or link that leaves the zip", brat.read, tmp_path / "bad.zip")
 
 
 def test_a_zip_reads_as_its_folder(tmp_path):

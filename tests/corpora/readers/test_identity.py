@@ -117,6 +117,7 @@ def test_no_text_of_one_official_split_is_in_another_though_ids_repeat(tmp_path,
     assert words == {"pretrain": {"TRAIN"}, "generate": {"TRAIN"}, "dev": {"TRAIN"}, "test": {"TEST"}}
     texts = Counter(document.text for documents in corpus.splits.values() for document in documents)
     assert texts == Counter(text for _, _, text in EACH)
+    assert "official splits" in corpus.card["rules"]
     assert all({"test"} == {row["split"]} for row in corpus.problems if row["id"].startswith("pan-test"))
     if by_author:
         texts = {document.id: document.text.split()[0] for document in result.documents}
