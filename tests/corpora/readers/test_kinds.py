@@ -1,5 +1,6 @@
 """Dialogue, reviews and presidential messages: what is kept of them, and what is said of a file that is damaged."""
 
+import csv
 import json
 
 import pytest
@@ -102,6 +103,14 @@ def test_a_source_says_which_splits_the_parts_of_its_reader_feed(tmp_path):
 )
 def test_a_damaged_table_of_messages_is_refused(tmp_path, rows, texts, says):
     assert_refused(says, messages.read, write_messages(tmp_path, rows, texts))
+
+
+def test_a_quote_without_an_end_in_the_table_of_messages_is_one_line(tmp_path):
+    csv.field_size_limit(131_072)  # as in a new process
+    rows = f'a,"{SECRET * 20_000}\n'
+    assert_refused(
+        "line 2: one of fileid, date", messages.read, write_messages(tmp_path, rows, {"a": SECRET})
+    )
 
 
 def test_messages_without_their_table_are_refused(tmp_path):

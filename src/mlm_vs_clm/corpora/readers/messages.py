@@ -10,6 +10,7 @@ from ...documents import Document
 from ...errors import StudyError
 from .base import OnMistake, ReaderResult, raise_mistake
 from .files import Files
+from .tables import LONGEST_CELL
 
 TABLE, TEXTS = "metadata.csv", "speeches"
 FIELDS = ("fileid", "date", "is_sotu")
@@ -33,6 +34,7 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     with Files(path) as files:
         if TABLE not in files.names:
             raise StudyError(f"{path} is missing {TABLE}: fetch it again")
+        csv.field_size_limit(LONGEST_CELL)  # else a quote without an end is an error of its own
         rows = csv.DictReader(io.StringIO(files.read_plain(TABLE), newline=""))
         if absent := [field for field in FIELDS if field not in (rows.fieldnames or [])]:
             raise StudyError(f"{files.where(TABLE, 1)}: no column {absent[0]}: fetch it again")
