@@ -25,19 +25,20 @@ def test_sentences_worked_by_hand(text):
     assert find_sentence_starts(joined) == expected
 
 
-def test_windows_hold_as_many_whole_sentences_as_fit():
-    document = Document("d", "One two. Three four. Five six.")
-    result = cut([document], max_words=6, min_words=1)
-    assert [(window.id, window.text) for window in result.documents] == [
-        ("d-0", "One two. Three four."),
-        ("d-1", "Five six."),
-    ]
-
-
-def test_short_windows_are_dropped_and_recorded():
-    result = cut([Document("d", "One two. Three four. Five six.")], max_words=6, min_words=4)
-    assert [window.id for window in result.documents] == ["d-0"]
-    assert result.dropped == [{"id": "d-1", "reason": "window below 4 words"}]
+@pytest.mark.parametrize(
+    "text, entities, most, least, windows, dropped",
+    [
+        ("One two. Three four. Five six.", (), 6, 1, ["One two. Three four.", "Five six."], []),
+        ("One two. Three four. Five six.", (), 6, 4, ["One two. Three four."], ["d-1: window below 4 words"]),
+        ("a b c d e", (Entity(0, 9, "X"),), 2, 1, ["a b", "c d", "e"], ["d-0: entity longer than a window"]),
+    ],
+)
+def test_windows_hold_as_many_whole_sentences_as_fit_and_what_does_not_is_recorded(
+    text, entities, most, least, windows, dropped
+):
+    result = cut([Document("d", text, entities=entities)], max_words=most, min_words=least)
+    assert [(one.id, one.text) for one in result.documents] == [(f"d-{n}", w) for n, w in enumerate(windows)]
+    assert [f"{row['id']}: {row['reason']}" for row in result.dropped] == dropped
 
 
 def test_no_border_inside_an_entity_and_offsets_follow():
@@ -46,12 +47,6 @@ def test_no_border_inside_an_entity_and_offsets_follow():
     first, second, third = cut([document], max_words=3, min_words=1).documents
     assert [first.text, second.text, third.text] == ["He took", "B. Subtilis", "today again."]
     assert second.entities == (Entity(0, 11, "Thing"),) and not first.entities + third.entities
-
-
-def test_entity_longer_than_a_window_is_left_out_and_recorded():
-    result = cut([Document("d", "a b c d e", entities=(Entity(0, 9, "X"),))], max_words=2, min_words=1)
-    assert [window.text for window in result.documents] == ["a b", "c d", "e"]
-    assert result.dropped == [{"id": "d-0", "reason": "entity longer than a window"}]
 
 
 def test_any_text_is_cut_into_slices_that_together_hold_every_word_and_entity():

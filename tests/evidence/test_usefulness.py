@@ -88,12 +88,12 @@ def make_study(slope=1.0):
 @cache
 def relate(slope=1.0):
     """Return the table `writers` of such a study."""
-    return tidy.tidy("writers", correlate_writers(*make_study(slope), 200, 0.5))
+    return correlate_writers(*make_study(slope), 200, 0.5)
 
 
 @pytest.mark.parametrize("slope", [1.0, -1.0])
 def test_a_strong_relation_is_decided_either_way(slope):
-    rows = relate(slope).set_index("statistic")
+    rows = tidy.tidy("writers", relate(slope)).set_index("statistic")
     assert rows.loc["spearman", "decision"] == "strong correlation"
     assert rows.loc["spearman", "value"] * slope > 0.9
     assert rows.loc["spearman", "n_writers"] == N and rows.loc["room", "value"] == pytest.approx(5)
