@@ -55,6 +55,7 @@ def test_scores_equal_scikit_learn_with_ties_at_no_answer(tmp_path):
         ([{"id": "p1", "value": 0.1}] * 2, "answers.jsonl:2: id p1 is also in line 1"),
         ([{"id": "p1", "value": 0.1}, "{broken\n"], "answers.jsonl:2: not JSON"),
         (["[" * 100_000 + "\n"], "answers.jsonl:1: not JSON"),
+        (['{"id": "p1", "value": 0.1, "value": 0.9}\n'], "answers.jsonl:1: an object has the same key twice"),
         ([{"id": "p1"}], "answers.jsonl:1: not of the shape"),
         ([{"id": "p1", "value": 0.1}], "truth.jsonl:2: p2 has no answer in .*4 such ids"),
         (

@@ -6,9 +6,12 @@ python -m mlm_vs_clm score-pan --truth truth.jsonl --answers answers.jsonl
 import argparse
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+
+from blankfill.commands.lines import refuse_twice
 
 from ..errors import StudyError
 from ..files import write_lines
@@ -35,7 +38,7 @@ def write_answers(folder: Path, units: list[dict]) -> None:
 def score_files(truth: Path, answers: Path) -> dict[str, float | int]:
     """Return PAN's measures, their mean, and the numbers of problems and of those left without answer.
 
-    Raises StudyError for a line that is not as PAN gives it, a repeated id, and an id of one file alone.
+    Raises StudyError for a line that is not as PAN gives it, a repeated id or key, and an id of one file alone.
     """
     true_values, answer_values = read_values(truth, "same"), read_values(answers, "value")
     refuse_absent(true_values, truth, answer_values, answers, "has no answer")
@@ -76,7 +79,8 @@ def read_rows(path: Path) -> Iterator[tuple[int, object]]:
         if not line.strip():
             continue
         try:
-            yield number, json.loads(line)
+            twice = partial(refuse_twice, place=f"{path}:{number}")
+            yield number, json.loads(line, object_pairs_hook=twice)
         except (ValueError, RecursionError) as error:  # the latter of brackets in brackets
             raise StudyError(f"{path}:{number}: not JSON: correct the line") from error
 
