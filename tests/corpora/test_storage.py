@@ -1,5 +1,7 @@
 """A stored corpus: the same bytes for the same documents, and back again."""
 
+import json
+
 from refusals import assert_refused
 
 from mlm_vs_clm.corpora import Corpus, load_split, save
@@ -21,5 +23,6 @@ def test_the_same_corpus_is_the_same_bytes_and_comes_back_equal(tmp_path):
 def test_missing_or_damaged_split(tmp_path):
     assert_refused("not a stored split", load_split, tmp_path, "dev")
     save(Corpus({"dev": [Document("a", "a")]}, [], {}), tmp_path)
-    next((tmp_path / "dev").glob("*.arrow")).write_bytes(b"")
-    assert_refused("not a stored split", load_split, tmp_path, "dev")
+    for file, content in (("*.arrow", ""), ("state.json", json.dumps({"_data_files": []}))):
+        next((tmp_path / "dev").glob(file)).write_text(content)
+        assert_refused("not a stored split", load_split, tmp_path, "dev")

@@ -69,7 +69,7 @@ def load_split(folder: Path, split: str) -> list[Document]:
 
     try:
         stored = load_from_disk(folder / split, keep_in_memory=True)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, LookupError) as error:
         problem = f"{folder / split} is not a stored split ({type(error).__name__})"
         raise StudyError(f"{problem}: remove {folder} and run again") from None
     return [Document.from_row(row) for row in stored]
