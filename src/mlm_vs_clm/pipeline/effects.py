@@ -80,16 +80,19 @@ class _Reach:
         key, _, value = overrides[place].lstrip("+~").partition("=")
         if key in RUNTIME or (key, self.stage) == ("check", "corpus"):
             return False
+        is_group = is_dataclass(getattr(self.job.config, key, None))
+        # First, as it takes no composition.
+        changes = [] if is_group else _change_value(self.job.config, key)
+        if any(self._differs(change, "") for change in changes):
+            return False
         try:
             without = self.compose(overrides[:place] + overrides[place + 1 :])
         except Exception:
             return False  # the others need it
-        is_group = is_dataclass(getattr(self.job.config, key, None))
         change = _find_change(self.job.config, without)
         if not change and (overrides[place].startswith("++") or overrides[place][0] != "+"):
             return False
-        changes = [change, *([] if is_group else _change_value(self.job.config, key))]
-        if any(self._differs(alternative, key if is_group else "") for alternative in changes):
+        if self._differs(change, key if is_group else ""):
             return False
         return not is_group or {name for group, name in self.asked if group == key} != {value}
 
