@@ -12,10 +12,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 @pytest.fixture(scope="session", autouse=True)
 def _compose_once():
-    import hydra
-    from compositions import compose_once
+    from compositions import spare_compositions
 
-    hydra.compose = compose_once
+    spare_compositions()
 
 
 @pytest.fixture(scope="session")

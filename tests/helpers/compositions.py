@@ -1,11 +1,15 @@
 """Compositions of settings, each made once in a test process: Hydra takes a quarter of a second for one."""
 
+import os
+from copy import deepcopy
 from pathlib import Path
 
 import hydra
+from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
+from omegaconf import OmegaConf
 
-_compose, _made = hydra.compose, {}
+_compose, _load, _made, _read = hydra.compose, OmegaConf.load, {}, {}
 
 
 def compose_once(config_name, overrides=(), **more):
@@ -19,3 +23,29 @@ def compose_once(config_name, overrides=(), **more):
     if key not in _made:
         _made[key] = _compose(config_name, overrides, **more)
     return _made[key]
+
+
+def load_once(file):
+    """Return the settings of a YAML file, which Hydra parses anew for every composition; an open file is parsed once."""
+    if not hasattr(file, "fileno"):
+        return _load(file)
+    key = (file.name, os.fstat(file.fileno()).st_mtime_ns)
+    if key not in _read:
+        _read[key] = _load(file)
+    return deepcopy(_read[key])
+
+
+def spare_compositions():
+    """Let Hydra compose and read settings once; its store of schemas, which it copies each time, is what it was."""
+    hydra.compose = compose_once
+    OmegaConf.load = staticmethod(load_once)
+    ConfigStore.__deepcopy__ = lambda store, memo: store  # `load` gives a copy of each schema
+
+
+def name_models(cells):
+    """Return the names of the models that a study trains; each is trained from the start that it names."""
+    trained = [
+        (name.split("/")[-2], recipe) for name, recipe in cells.items() if name.startswith("pretrain/")
+    ]
+    assert all(name == recipe.inputs["start"].settings["name"] for name, recipe in trained)
+    return {name for name, _ in trained}

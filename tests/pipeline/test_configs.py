@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from committed import mark_slow
+from compositions import name_models
 from refusals import assert_refused
 
 from blankfill import ORDERS
@@ -112,16 +113,13 @@ def test_every_track_composes_at_the_default_and_the_largest_scale(choose, track
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "track", sorted({*TRACKS} - {"domains", "pretrained", "own_masked", "own_causal"})
-)  # of several corpora; untrained
+    "track", ["bert_t5", "ettin", "pubmedbert_scifive", "roberta_bart", "understanding", "usefulness"]
+)
 def test_every_track_names_its_results_and_trains_its_models_without_making_any(choose, track, licensed):
+    """Those without committed results, and two with parts of their own; test_ids has all with results."""
     asked = ["scale=paper", f"track={track}", licensed, *ONE_CELL]
-    track, models = choose(*asked).track, {}
-    for name, recipe in cells_of(choose, *asked).items():
-        if name.startswith("pretrain/"):
-            models[name.split("/")[-2]] = recipe.inputs["start"].settings["name"]
-    assert models and all(asked == used for asked, used in models.items())
-    assert not track.models or set(models) <= set(track.models.values())
+    models = name_models(cells_of(choose, *asked))
+    assert models and models <= ({*choose(*asked).track.models.values()} or models)
 
 
 def test_a_model_changes_nothing_of_a_scale_but_its_training():
@@ -246,20 +244,11 @@ MISTAKES = [
     ("masking.ratoi=0.5", "ratoi"),
     ("masking.ratio=half", "half"),
     ("masking.ratio=1.5", "masking.ratio=1.5"),
-    ("masking.ratio=nan", "masking.ratio=nan must be between 0 and 1, 0 left out"),
     ("arm.temperature=inf", "arm.temperature=inf: give 0 to 1,000"),
-    ("scale.training.batch_documents=-1", "scale.training.batch_documents=-1: give 1"),
-    ("scale.training.budgets=0", "scale.training.budgets=0: give 1 to 30"),
-    ("scale.documents=0", "scale.documents=0: give 1"),
-    ("scale.resamples=-1", "scale.resamples=-1: give 20 to 10,000"),
-    ("model.vocabulary=0", "model.vocabulary=0: give 6"),
     ("masking.strategy=nouns", "choose one of random"),
-    ("masking=nouns", "masking/nouns"),
-    ("arm=gpt", "arm/gpt"),
     ("arm.writer=gpt", "arm.writer=gpt"),
     ("arm.order=zigzag", "arm.order=zigzag"),
     ("corpus=tweets", "corpus/tweets"),
-    ("scale=huge", "scale/huge"),
     ("precision=fp8", "precision=fp8"),
     ("device=cuda:9", "device=cuda:9"),
     ("corpus=own", "corpus.path"),
@@ -298,12 +287,6 @@ def test_mistake_is_one_line_before_any_work(override, told, answers):
     assert isinstance(message, str) and message.startswith("error: ") and told in message
     assert "\n" not in message and besides == ""
     assert not list(answers[1].glob("generate/*"))
-
-
-def test_mistake_leaves_one_line_on_stderr_and_exit_code_1(tmp_path):
-    command = [sys.executable, "experiments/corrupt.py", f"store={tmp_path}", "masking.ratoi=0.5"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "ratoi" in done.stderr
 
 
 def test_own_encoder_and_corpora_of_a_model_are_named_by_what_they_hold(choose, tmp_path):

@@ -5,6 +5,7 @@ from functools import cache
 import pandas as pd
 import pytest
 from committed import mark_slow
+from compositions import name_models
 
 from mlm_vs_clm.files import list_studies
 from mlm_vs_clm.pipeline import command, composing, study
@@ -16,15 +17,18 @@ pytestmark = pytest.mark.usefixtures("choose")
 
 
 @cache
-def cells_of(study_name):
-    """Return the recipes of a study, by the names of its cells; its folder is named after scale and track.
-
-    In the precision in which it was committed.
-    """
+def job_of(study_name):
+    """Return the job of a study, whose folder is named after scale and track, in the precision in which it was committed."""
     scale, _, track = study_name.partition("-")
     used = set(pd.read_csv(STUDIES[study_name] / "ledger.csv")["precision"]) - {"none"}
     asked = [f"scale={scale}", f"track={track or 'matched'}", "device=cpu", f"precision={used.pop()}"]
-    job = command.Job(composing.compose(asked), asked)
+    return command.Job(composing.compose(asked), asked)
+
+
+@cache
+def cells_of(study_name):
+    """Return the recipes of a study, by the names of its cells."""
+    job = job_of(study_name)
     return study.cells(job.config, job.choose)
 
 
@@ -39,6 +43,12 @@ def check_artifacts(name, table):
     rows, stage = pd.read_csv(STUDIES[name] / f"{table}.csv"), STAGES[table]
     made = {f"{stage}/{recipe.id}" for cell, recipe in cells_of(name).items() if cell.startswith(f"{stage}/")}
     assert set(rows["artifact"]) == made
+
+
+@pytest.mark.parametrize("name", mark_slow({*STUDIES} - {"laptop-domains", "laptop-pretrained"}, "laptop"))
+def test_a_study_trains_the_models_that_its_track_has(name):
+    models, named = name_models(cells_of(name)), {*job_of(name).config.track.models.values()}
+    assert models and (models <= named or not named)
 
 
 def test_runs_train_every_model_anew_and_the_first_fills_the_blanks_of_the_matched_study():
