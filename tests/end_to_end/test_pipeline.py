@@ -7,19 +7,16 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tiny_studies import ROOT, command, contents, run
+from tiny_studies import GRID, ROOT, command, contents, run, run_here, settings
+
+from blankfill import load_model, load_tokenizer
+from mlm_vs_clm.tools.__main__ import main
 
 
 def test_report_holds_every_cell(finished):
     results = finished / "results" / "smoke"
     scores = pd.read_csv(results / "scores.csv")
-    cells = {
-        (arm, "random")
-        for arm in (
-            *("mlm_left", "infill", "clm_noised", "clm_true_left", "constant", "bigram_left", "bigram_both"),
-            *("bigram_leaky", "bigram_true_left", "ngram_left", "ngram_both"),
-        )
-    }
+    cells = {(arm, "random") for arm in ("mlm_left", "infill", "constant", "bigram_left", "bigram_both")}
     for arm in ("mlm", "clm", "seq2seq_kept", "unfilled", "oracle"):
         cells |= {(arm, "random"), (arm, "entities")}
     assert set(zip(scores["arm"], scores["strategy"], strict=True)) == cells
@@ -31,14 +28,13 @@ def test_report_holds_every_cell(finished):
     assert set(pd.read_csv(results / "ledger.csv")["documents"]) == {20}
 
 
-@pytest.mark.slow
 def test_second_run_changes_no_file(toy, finished):
     before = {
         path: (path.stat().st_mtime_ns, path.read_bytes())
         for path in finished.rglob("*")
         if path.is_file() and "log" not in str(path)
     }
-    run("report", toy, finished)
+    assert run_here("report", *settings(toy, finished), *GRID).returncode == 0
     after = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in before}
     assert before == after
 
@@ -73,10 +69,19 @@ def test_run_killed_again_and_again_ends_with_the_same_bytes(toy, finished, tmp_
     assert [name for name in expected if expected[name] != found[name]] == []
 
 
-@pytest.mark.slow
 def test_stage_asked_for_alone_makes_what_it_needs_and_prints_no_corpus_text(toy, tmp_path):
-    asked = command("score", toy, tmp_path, "arm=clm", "masking.ratio=0.3")
-    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True)
+    done = run_here("score", *settings(toy, tmp_path), "arm=clm", "masking.ratio=0.3")
     assert done.returncode == 0 and done.stdout.startswith("score: ")
     assert (Path(done.stdout.split()[1]) / "scores.csv").is_file()
     assert not any(word in done.stdout + done.stderr for word in ("sailor", "anchor", "market"))
+
+
+def test_the_model_of_an_arm_loads_beside_its_card(finished, tmp_path, capsys):
+    study, out = next((finished / "results").glob("*/study.yaml")).parent, tmp_path / "mlm"
+    words = ["--results", str(study), "--store", str(finished / "store"), "--out", str(out)]
+    assert main(["model-card", "mlm", *words]) == 0, capsys.readouterr().err
+    assert load_model(out, "masked").config.vocab_size >= len(load_tokenizer(out))
+    card = (out / "README.md").read_text()
+    assert "pipeline_tag: fill-mask" in card and "**Objective**: `mlm`" in card
+    assert "| own | exact match" in card.lower()
+    assert main(["model-card", "oracle", *words]) == 1 and "has no model" in capsys.readouterr().err

@@ -1,9 +1,12 @@
 """A corpus and settings so small that a whole study takes seconds."""
 
 import json
+import logging
 import random
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 from tiny_texts import SHAPE
@@ -62,10 +65,12 @@ def settings(toy, store):
     ]
 
 
+ALSO = "{strategy: random, ratio: 0.5, arms: [infill, mlm_left, constant, bigram_left, bigram_both]}"
 GRID = [
     "scale.grid.corpora=[own]",
     "scale.grid.arms=[mlm,clm,seq2seq_kept,unfilled,oracle]",
     "scale.grid.maskings=[{strategy: random, ratio: 0.5}, {strategy: entities, ratio: 1.0}]",
+    f"scale.grid.also=[{ALSO}]",
 ]
 
 
@@ -81,6 +86,31 @@ def run(stage, toy, store, *overrides, **options):
     done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, **options)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
+
+
+def run_here(stage, *overrides):
+    """Run a stage in this process, which has the large libraries already; return what `subprocess.run` would."""
+    import pytest
+    from hydra.core.global_hydra import GlobalHydra
+    from hydra.core.hydra_config import HydraConfig
+
+    from mlm_vs_clm.tools.__main__ import run_stage
+
+    out, err = StringIO(), StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.chdir(ROOT)
+        patch.setattr(sys, "argv", sys.argv)
+        # Hydra puts its own in these places.
+        patch.setattr(logging.getLogger(), "handlers", [])
+        patch.setattr(GlobalHydra.instance(), "hydra", None)
+        patch.setattr(HydraConfig.instance(), "cfg", None)
+        try:
+            code = run_stage(stage, [*overrides])
+        except SystemExit as stopped:
+            code = stopped.code
+            if isinstance(code, str):
+                print(code, file=err)
+    return subprocess.CompletedProcess(stage, int(bool(code)), out.getvalue(), err.getvalue())
 
 
 MEASURED = ["seconds", "peak_memory_mb", "tokens_per_second"]

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from hydra.core.utils import JobReturn, JobStatus
 from omegaconf import OmegaConf
-from tiny_studies import ROOT, command, contents, write_corpus
+from tiny_studies import ROOT, command, contents, run_here, settings, write_corpus
 
 from mlm_vs_clm.console import describe_error, print_traceback
 from mlm_vs_clm.errors import StudyError
@@ -38,10 +38,11 @@ def texts(tmp_path_factory):
     return folder
 
 
-def sweep(texts, store, *overrides):
-    """Run four jobs, of which the two of an impossible ratio fail."""
-    jobs = ["scoring.metrics=[bleu]", "masking.ratio=0.5,1.5", "arm=unigram,unfilled", *overrides, "-m"]
-    return subprocess.run(command("score", texts, store, *jobs), cwd=ROOT, capture_output=True, text=True)
+JOBS = (
+    "scoring.metrics=[bleu]",
+    "masking.ratio=0.5,1.5",
+    "arm=unigram,unfilled",
+)  # an impossible ratio fails
 
 
 def stored(folder):
@@ -66,12 +67,13 @@ JOBLIB, SUBMITIT = (pytest.param(name, marks=pytest.mark.slow) for name in ("job
 
 @pytest.fixture(scope="module")
 def swept(texts, tmp_path_factory):
-    """Return a function of a launcher's name: what it printed, and the folder that it filled."""
+    """Return a function of a launcher's name: the end of a process with four jobs, and the folder that it filled."""
 
     @cache
     def run(launcher):
         folder = tmp_path_factory.mktemp(launcher)
-        return sweep(texts, folder, *LAUNCHERS[launcher]), folder
+        asked = command("score", texts, folder, *JOBS, *LAUNCHERS[launcher], "-m")
+        return subprocess.run(asked, cwd=ROOT, capture_output=True, text=True), folder
 
     return run
 
@@ -129,21 +131,19 @@ def test_a_sweep_may_leave_a_setting_out():
 
 
 def test_each_row_of_a_shuffled_sweep_is_of_its_own_job(texts, tmp_path):
-    shuffled = ["scoring.metrics=[bleu]", "arm=shuffle(unigram,unfilled,oracle,constant)", "seed=0,1", "-m"]
-    done = subprocess.run(command("score", texts, tmp_path, *shuffled), cwd=ROOT, capture_output=True)
+    shuffled = ["scoring.metrics=[bleu]", "arm=shuffle(unigram,unfilled,oracle,constant)", "-m"]
+    done = run_here("score", *settings(texts, tmp_path), *shuffled)
     assert done.returncode == 0
     (place,) = (tmp_path / "store" / "tables").iterdir()
     table = pd.read_csv(place / "table.csv")
-    assert sorted(table["arm"]) == sorted([*("unigram", "unfilled", "oracle", "constant")] * 2)
+    assert sorted(table["arm"]) == ["constant", "oracle", "unfilled", "unigram"]
     stored_rows = tabulate(tmp_path / "store").set_index("artifact")["arm"]
     assert list(stored_rows[table["artifact"]]) == list(table["arm"])
 
 
 def test_choices_may_be_named_by_a_pattern(texts, tmp_path):
     jobs = ["scoring.metrics=[bleu]", "-m", "arm=glob(unf*)"]  # Hydra itself wants -m before or behind
-    done = subprocess.run(
-        command("generate", texts, tmp_path, *jobs), cwd=ROOT, capture_output=True, text=True
-    )
+    done = run_here("generate", *settings(texts, tmp_path), *jobs)
     assert done.returncode == 0 and "arm=unfilled" in done.stdout
 
 
@@ -168,9 +168,7 @@ def test_a_failure_that_cannot_be_recorded_stays_one(tmp_path, capsys):
 
 def test_a_sweep_over_stores_is_refused(texts, tmp_path):
     jobs = ["arm=unfilled", f"store={tmp_path}/a,{tmp_path}/b", "-m"]
-    done = subprocess.run(
-        command("generate", texts, tmp_path, *jobs), cwd=ROOT, capture_output=True, text=True
-    )
+    done = run_here("generate", *settings(texts, tmp_path), *jobs)
     assert done.returncode == 1 and "a sweep has one store" in done.stderr
 
 
@@ -192,12 +190,12 @@ def times(folder):
 def test_the_same_sweep_again_makes_nothing(texts, swept):
     folder = swept("basic")[1]
     before = times(folder)
-    assert sweep(texts, folder, "masking.ratio=0.5").returncode == 0
+    assert run_here("score", *settings(texts, folder), *JOBS, "masking.ratio=0.5", "-m").returncode == 0
     assert times(folder) == before
 
 
 def test_an_unknown_choice_stops_a_sweep_before_any_work(texts, tmp_path):
-    done = sweep(texts, tmp_path, "arm=unigram,gpt")
+    done = run_here("score", *settings(texts, tmp_path), *JOBS, "arm=unigram,gpt", "-m")
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and "arm/gpt" in done.stderr
     assert not list((tmp_path / "store").glob("*/*/artifact.json"))
 
@@ -228,21 +226,28 @@ class Here:
         return future
 
 
-def test_a_cell_that_fails_stops_only_what_rests_on_it(tmp_path, monkeypatch, capsys):
-    store = Store(tmp_path, {"stage": make_or_fail}, Runtime(show_progress=False))
+@pytest.fixture
+def stage_store(tmp_path, monkeypatch):
+    """Return a store whose stages name what they make; a pool makes it in this process."""
+    makers = {"stage": make_or_fail, "pretrain": make_or_fail}
+    store = Store(tmp_path, makers, Runtime(show_progress=False))
     monkeypatch.setattr(pool, "ProcessPoolExecutor", Here)
     monkeypatch.setattr("mlm_vs_clm.pipeline.stages.open_store", lambda root, runtime: store)
+    return store
+
+
+def test_a_cell_that_fails_stops_only_what_rests_on_it(stage_store, capsys):
     bad, good = recipe("bad corpus"), recipe("good corpus")
     needed = {
         **{"corpus/a": bad, "corpus/b": good},
         **{"score/a": recipe("score a", corpus=bad), "score/b": recipe("score b", corpus=good)},
         **{"downstream/b": recipe("bug", corpus=good), "downstream/a": recipe("d", score=recipe("s", c=bad))},
     }
-    failed = pool.run_in_pool(store, needed, 1)
+    failed = pool.run_in_pool(stage_store, needed, 1)
     assert list(failed) == ["corpus/a", "downstream/b"]
     assert failed["corpus/a"] == "bad corpus cannot be made"
     assert "KeyError" in failed["downstream/b"] and WORDS not in failed["downstream/b"]
-    assert store.has(needed["score/b"]) and not store.has(needed["score/a"])
+    assert stage_store.has(needed["score/b"]) and not stage_store.has(needed["score/a"])
     with pytest.raises(StudyError, match="2 cells failed; no report was written"):
         study._raise_failures(failed)
     told = capsys.readouterr().err
@@ -251,9 +256,8 @@ def test_a_cell_that_fails_stops_only_what_rests_on_it(tmp_path, monkeypatch, ca
     assert WORDS not in told
 
 
-def test_a_cell_starts_once_its_own_model_is_made(tmp_path, monkeypatch):
+def test_a_cell_starts_once_its_own_model_is_made(stage_store, monkeypatch):
     """With two workers: the cell of the first model is made while the second is still trained."""
-    store = Store(tmp_path, {"stage": make_or_fail}, Runtime(show_progress=False))
     fast, slow = recipe("fast model"), recipe("slow model")
     needed = {"fast": fast, "slow": slow, "a": recipe("a", model=slow), "b": recipe("b", model=fast)}
     names, unfinished = {one.id: name for name, one in needed.items()}, []
@@ -273,19 +277,16 @@ def test_a_cell_starts_once_its_own_model_is_made(tmp_path, monkeypatch):
             return super().submit(call, *args)
 
     monkeypatch.setattr(pool, "ProcessPoolExecutor", Overlapping)
-    monkeypatch.setattr("mlm_vs_clm.pipeline.stages.open_store", lambda root, runtime: store)
-    assert pool.run_in_pool(store, needed, 2) == {}
+    assert pool.run_in_pool(stage_store, needed, 2) == {}
     assert submitted == ["fast", "slow", "b", "a"]
 
 
-def test_the_bar_counts_a_training_by_its_tokens(tmp_path, monkeypatch, capsys):
-    store = Store(tmp_path, {"stage": make_or_fail, "pretrain": make_or_fail}, Runtime(show_progress=True))
-    monkeypatch.setattr(pool, "ProcessPoolExecutor", Here)
-    monkeypatch.setattr("mlm_vs_clm.pipeline.stages.open_store", lambda root, runtime: store)
-    settings = {"name": "model", "training": {"token_budget": 8 * pool.TOKENS_PER_CELL}}
-    model = Recipe("pretrain", 1, settings)
+def test_the_bar_counts_a_training_by_its_tokens(stage_store, capsys):
+    stage_store.runtime = Runtime(show_progress=True)
+    trained = {"name": "model", "training": {"token_budget": 8 * pool.TOKENS_PER_CELL}}
+    model = Recipe("pretrain", 1, trained)
     needed = {"model": model, "a": recipe("a", model=model), "b": recipe("b", model=model)}
-    assert pool.run_in_pool(store, needed, 1) == {}
+    assert pool.run_in_pool(stage_store, needed, 1) == {}
     shown = [line for line in capsys.readouterr().err.replace("\r", "\n").splitlines() if line.strip()]
     assert shown[0].startswith("cells 0 of 3:   0%|")
     assert shown[-1].startswith("cells 3 of 3: 100%|")

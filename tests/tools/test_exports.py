@@ -171,20 +171,3 @@ def test_a_model_card_needs_a_store_and_an_arm_with_a_model(tmp_path, capsys):
         assert main(["model-card", arm, *words]) == 1
         told = capsys.readouterr().err
         assert told.count("\n") == 1 and reason in told
-
-
-@pytest.mark.slow
-def test_the_model_of_an_arm_loads_beside_its_card(finished, tmp_path, capsys):
-    from blankfill import load_model, load_tokenizer
-
-    study, out = next((finished / "results").glob("*/study.yaml")).parent, tmp_path / "mlm"
-    words = ["--results", str(study), "--store", str(finished / "store"), "--out", str(out)]
-    assert main(["model-card", "mlm", *words]) == 0, capsys.readouterr().err
-    assert load_model(out, "masked").config.vocab_size >= len(load_tokenizer(out))
-    card = (out / "README.md").read_text()
-    assert (
-        "pipeline_tag: fill-mask" in card
-        and "**Objective**: `mlm`" in card
-        and "| own | exact match" in card.lower()
-    )
-    assert main(["model-card", "oracle", *words]) == 1 and "has no model" in capsys.readouterr().err
