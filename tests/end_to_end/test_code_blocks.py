@@ -23,7 +23,6 @@ RUN_ELSEWHERE = {
 PLAIN = {"source", "grep", "pre-commit", "pytest"}  # commands that are no program of this project
 LANGUAGES = {"", "bash", "sh", "python", "yaml", "json", "text"}
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-CHOICE = re.compile(r"^([a-z_/]+)=([^,]*)")
 
 
 def name(page):
@@ -166,10 +165,12 @@ def write_study(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", with_python(PAGES), ids=name)
-def test_the_python_of_a_page_runs(page, networks, tmp_path):
-    write_study(tmp_path)
-    place_checkpoints([page], networks, tmp_path)
-    done = run_pages([page], tmp_path)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.count(f"# {page.name}:") == sum(b.language == "python" for b in read_blocks(page))
+def test_the_python_of_the_pages_runs(networks, tmp_path):
+    pages = with_python(PAGES)
+    for number, page in enumerate(pages):
+        write_study(tmp_path / str(number))
+        place_checkpoints(page, networks, tmp_path / str(number), tmp_path / "hub")
+    done = run_pages(pages, tmp_path)
+    assert done.returncode == 0, done.stdout[-200:] + done.stderr[-2000:]
+    blocks = [block for page in pages for block in read_blocks(page) if block.language == "python"]
+    assert len(re.findall(r"# \S+\.md:\d+\n", done.stdout)) == len(blocks)

@@ -2,29 +2,25 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from tiny_studies import write_corpus
+from code_blocks import read_blocks
+from tiny_studies import ROOT, write_corpus
 from tiny_texts import SHAPE
 
 from mlm_vs_clm.training.starts import start_from_scratch
 
-ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.slow
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 TINY = "model=tiny scale.training.token_budget=1200 scale.resamples=20 scale.task_seeds.genres=1 scale.window_words=64"
 SMALL = "scoring.metrics=[bleu] scoring.encoder={root}/encoder scoring.layer=2 precision=fp32 workers=1"
 
 
 def blocks(tutorial, language):
     """Return the code blocks of a language; ```sh is for what a reader does and a test does not."""
-    text = (ROOT / "docs" / tutorial).read_text()
-    return [code for found, code in BLOCK.findall(text) if found == language]
+    return [block.code for block in read_blocks(ROOT / "docs" / tutorial) if block.language == language]
 
 
 @pytest.fixture
@@ -52,6 +48,7 @@ def run_all(tree, commands, overrides=""):
     environment = os.environ | {
         "PATH": f"{python.parent}:{os.environ['PATH']}",
         "PYTHONPATH": str(tree / "src"),
+        "PYTEST_ADDOPTS": "-n 0 -k numbers",
     }
     script = "set -e\n" + "\n".join(commands)
     done = subprocess.run(["sh", "-c", script], cwd=tree, env=environment, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""The code blocks of a page, and a child process that runs those in Python, each page in one namespace.
+"""The code blocks of a page, and a child process that runs those in Python, each page in a namespace and a folder of its own.
 
 A checkpoint that a block names, by hub id or as a folder of `outputs/models`, is a tiny network of its kind with random weights.
 """
@@ -28,10 +28,11 @@ CLASSES = {
     "llama|smollm|ettin-decoder": "llama",
 }
 RUN = """
-import sys
+import os, sys
 from code_blocks import read_blocks
 from pathlib import Path
-for page in map(Path, sys.argv[1:]):
+for number, page in enumerate(map(Path, sys.argv[2:])):
+    os.chdir(Path(sys.argv[1]) / str(number))
     namespace = {"__name__": "page"}
     for block in read_blocks(page):
         if block.language == "python":
@@ -58,11 +59,9 @@ def read_blocks(page: Path) -> list[CodeBlock]:
     ]
 
 
-def name_checkpoints(pages: list[Path]) -> dict[str, str]:
-    """Return the class that stands for each checkpoint named in the Python blocks of the pages."""
-    code = "\n".join(
-        block.code for page in pages for block in read_blocks(page) if block.language == "python"
-    )
+def name_checkpoints(page: Path) -> dict[str, str]:
+    """Return the class that stands for each checkpoint named in the Python blocks of a page."""
+    code = "\n".join(block.code for block in read_blocks(page) if block.language == "python")
     found = {}
     for name in set(CHECKPOINT.findall(code)):
         kinds = [kind for words, kind in CLASSES.items() if re.search(words, name.rpartition("/")[2].lower())]
@@ -71,13 +70,13 @@ def name_checkpoints(pages: list[Path]) -> dict[str, str]:
     return found
 
 
-def place_checkpoints(pages: list[Path], networks: dict, folder: Path) -> None:
+def place_checkpoints(page: Path, networks: dict, folder: Path, hub: Path) -> None:
     """Write the tiny network that stands for each checkpoint, into a hub's cache or as the folder that it is."""
-    for name, kind in name_checkpoints(pages).items():
+    for name, kind in name_checkpoints(page).items():
         model, tokenizer = networks[kind]
         target = folder / name
         if not name.startswith("outputs/"):
-            cache = folder / "hub" / f"models--{name.replace('/', '--')}"
+            cache = hub / f"models--{name.replace('/', '--')}"
             (cache / "refs").mkdir(parents=True, exist_ok=True)
             (cache / "refs" / "main").write_text(SNAPSHOT)
             target = cache / "snapshots" / SNAPSHOT
@@ -98,12 +97,12 @@ def make_decoder(networks: dict):
 
 
 def run_pages(pages: list[Path], folder: Path) -> subprocess.CompletedProcess:
-    """Run the Python blocks of pages in a folder, with the checkpoints that were placed there and no network."""
+    """Run the Python blocks of pages in the folders 0, 1, ... of a folder, with the checkpoints of its `hub` and no network."""
     paths = [str(ROOT / "src"), str(ROOT), str(Path(tiny_models.__file__).parent)]
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(paths),
         "HF_HUB_CACHE": str(folder / "hub"),
         "HF_HUB_OFFLINE": "1",
     }
-    words = [sys.executable, "-c", RUN, *map(str, pages)]
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
+    words = [sys.executable, "-c", RUN, str(folder), *map(str, pages)]
+    return subprocess.run(words, env=environment, capture_output=True, text=True)
