@@ -9,6 +9,8 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from refusals import assert_refused
+from safetensors import SafetensorError
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from mlm_vs_clm.errors import StudyError
@@ -192,23 +194,19 @@ def test_unwritable_folder_is_one_line(tmp_path):
         store(tmp_path / "file").ensure(LEAF)
 
 
-def test_full_disk_is_one_line(tmp_path):
+FULL = "No space left on device"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [OSError(28, FULL), SafetensorError(f"Error while serializing: I/O error: {FULL} (os error 28)")],
+    ids=["text", "weights"],
+)
+def test_full_disk_is_one_line(tmp_path, error):
     def fill_up(settings, inputs, folder, runtime):
-        raise OSError(28, "No space left on device")
+        raise error
 
-    with pytest.raises(StudyError, match="No space left on device.*free disk space or set store") as error:
-        Store(tmp_path, {"write": fill_up}).ensure(LEAF)
-    assert "\n" not in str(error.value)
-
-
-def test_disk_that_fills_up_while_weights_are_saved_is_one_line(tmp_path):
-    from safetensors import SafetensorError
-
-    def fill_up(settings, inputs, folder, runtime):
-        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
-
-    with pytest.raises(StudyError, match="No space left on device.*free disk space or set store"):
-        Store(tmp_path, {"write": fill_up}).ensure(LEAF)
+    assert_refused(f"{FULL}.*free disk space or set store", Store(tmp_path, {"write": fill_up}).ensure, LEAF)
 
 
 def test_broken_record_counts_as_damage(tmp_path):

@@ -11,6 +11,7 @@ import time
 import pytest
 import yaml
 from hydra import compose, initialize_config_dir
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import OmegaConf
 
 from mlm_vs_clm.errors import StudyError
@@ -75,8 +76,8 @@ def test_make_own_takes_any_path(sign, tmp_path):
         capture_output=True,
         text=True,
     ).stdout
-    with initialize_config_dir(str(composing.CONF), version_base="1.3"):
-        assert compose("config", ["corpus=own", told]).corpus.path == path
+    (read,) = OverridesParser.create().parse_overrides([told])
+    assert OmegaConf.create({"path": read.value()}).path == path
 
 
 @pytest.mark.parametrize(

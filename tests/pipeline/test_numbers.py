@@ -163,6 +163,16 @@ def test_a_range_says_what_to_give():
     assert 10**400 in Range(0) and 10**400 not in Range(0, MANY) and None not in Range()
 
 
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """Return a folder with a corpus of unmarked texts, and the settings that mask it."""
+    folder = tmp_path_factory.mktemp("bare")
+    write_corpus(folder / "corpus.jsonl")
+    text = (folder / "corpus.jsonl").read_text()
+    (folder / "corpus.jsonl").write_text(re.sub(r', "entities": \[.*\]\}', "}", text))
+    return folder, [*settings(folder, folder), "corpus.task=genres", "corpus.gold_entities=true"]
+
+
 @pytest.mark.parametrize(
     ("masking", "told"),
     [
@@ -174,14 +184,10 @@ def test_a_range_says_what_to_give():
         ),
     ],
 )
-def test_a_masking_without_a_blank_is_refused_and_nothing_is_stored(choose, tmp_path, masking, told):
-    write_corpus(tmp_path / "corpus.jsonl")
-    text = (tmp_path / "corpus.jsonl").read_text()
-    (tmp_path / "corpus.jsonl").write_text(re.sub(r', "entities": \[.*\]\}', "}", text))
-    gold = ["corpus.task=genres", "corpus.gold_entities=true"]
-    config = choose(*settings(tmp_path, tmp_path), *gold, masking)
-    assert_refused(told, open_store(tmp_path).ensure, recipes.corrupt(config))
-    assert not list((tmp_path / "corrupt").glob("[!.]*"))
+def test_a_masking_without_a_blank_is_refused_and_nothing_is_stored(choose, bare, masking, told):
+    folder, asked = bare
+    assert_refused(told, open_store(folder).ensure, recipes.corrupt(choose(*asked, masking)))
+    assert not list((folder / "corrupt").glob("[!.]*"))
 
 
 def test_a_document_without_a_blank_beside_others_is_no_mistake(choose, tmp_path):

@@ -51,6 +51,7 @@ def imported(*arguments):
 def test_help_and_mistakes_load_no_large_library(script, overrides, code, told):
     found, said, modules = imported(f"experiments/{script}.py", *overrides)
     assert found == code and told in said
+    assert not code or (said.startswith("error: ") and "\n" not in said)
     assert "hydra" in modules and not modules & HEAVY
 
 

@@ -1,21 +1,18 @@
 """The rating sheet: balanced, blinded, and a page that works in a browser."""
 
 import json
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from browser import needs_browser, open_page
 from refusals import assert_refused
 
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.ratings import answers, sheet
 from mlm_vs_clm.tools.__main__ import main
 from mlm_vs_clm.tools.rating_sheet import refuse_results
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 def test_a_sheet_is_balanced_and_a_document_is_repeated_only_after_all_others(draw_sheet):
@@ -145,14 +142,11 @@ DRIVE = """<script>addEventListener("load", async () => {
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not CHROMIUM, reason="no Chromium")
+@needs_browser
 def test_the_page_is_rated_by_keyboard_in_a_browser(draw_sheet, key, tmp_path):
     named = sheet.name_items(draw_sheet())
     (tmp_path / "sheet.html").write_text(sheet.render_sheet(key["sheet"], named) + DRIVE)
-    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu"]
-    command += [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=3000", "--dump-dom"]
-    command += [(tmp_path / "sheet.html").as_uri()]
-    page = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+    page = open_page((tmp_path / "sheet.html").as_uri(), tmp_path)
     found = json.loads(page.split("<pre>")[1].split("</pre>")[0])
     assert found["log"] == [
         *("Text 1 of 36", "place"),

@@ -117,6 +117,3 @@ def test_an_unknown_arm_and_corpus_are_drawn_and_tabled():
         tables[name][column] = tables[name][column].replace("mlm", "diffusion")
     assert all(draw(name, tables) for name in FIGURES)
     assert any("diffusion" in to_markdown(table) for table in make_tables("quality", tables))
-
-
-BENCH = {"name": "fill_bf16", "ratio": 2.5, "ours": 50.0, "theirs": None, "device": "cpu (some)"}
