@@ -12,11 +12,20 @@ from ..errors import StudyError
 from ..tasks.projection import PROJECTED
 from . import recipes
 from .artifacts import Recipe, Store
-from .config import Config, GridConfig
+from .config import Config, GridConfig, ScaleConfig
 from .pool import run_in_pool
-from .variants import fill_with, list_arms, list_cells, list_maskings, list_variants, refuse_unused
+from .variants import (
+    Variant,
+    fill_with,
+    list_arms,
+    list_cells,
+    list_maskings,
+    list_variants,
+    refuse_unused,
+)
 
 Choose = Callable[..., Config]
+Turn = tuple[int, str, Recipe]  # 0 is made before 1, and 1 before 2; name and recipe of a result
 
 
 def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
@@ -24,46 +33,62 @@ def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
 
     What others depend on comes first: corpora; then models and the bounds of the gain; then the rest.
     """
-    grid, main = config.scale.grid, config.scale.main
+    turns: tuple[dict[str, Recipe], ...] = ({}, {}, {})
+    for turn, name, recipe in _list_turns(config, choose):
+        turns[turn][name] = recipe
+    return turns[0] | turns[1] | turns[2]
+
+
+def _list_turns(config: Config, choose: Choose) -> Iterator[Turn]:
+    """Yield every result as soon as it is known, a training once for each cell that reads it."""
+    grid = config.scale.grid
     variants = list_arms(grid)
-    arms = {name: choose(**variant.choices) for name, variant in variants.items()}
-    first: dict[str, Recipe] = {}
-    second: dict[str, Recipe] = {}
-    third: dict[str, Recipe] = {}
     for corpus_name in grid.corpora:
         corpus = choose(corpus=corpus_name)
         refuse_unused(grid, corpus, choose, _identify)
-        first[f"corpus/{corpus_name}"] = recipes.corpus(corpus)
+        yield 0, f"corpus/{corpus_name}", recipes.corpus(corpus)
         cells = list(_cells_of(grid, corpus))
         trainings, tuned = _list_networks(grid, corpus, choose)
-        second |= trainings
-        third |= tuned
+        yield from ((1, name, recipe) for name, recipe in trainings.items())
+        yield from ((2, name, recipe) for name, recipe in tuned.items())
         for control in recipes.CONTROLS if any(is_trained_on for *_, is_trained_on in cells) else ():
             control_of = replace(corpus, trained_on=control)
-            third[f"downstream/{corpus_name}/{control}"] = recipes.downstream(control_of)
+            yield 2, f"downstream/{corpus_name}/{control}", recipes.downstream(control_of)
         for cell_name, arm_name, cell, is_trained_on in cells:
-            base, is_main = variants[arm_name].base, cell.masking == main
-            full = fill_with(arms[arm_name], cell)
-            seeded = replace(full.model, seed=full.model.seed + cell.seed * grid.retrain)
-            is_whole = is_main and (grid.retrain or cell.seed in grid.seeds)
-            full = replace(full, model=seeded, likelihood=is_whole and base in grid.likelihood)
-            if not is_whole:
-                is_shown = is_trained_on or arm_name == "oracle" or variants[arm_name].settings
-                metrics_of_cell = grid.metrics if is_shown else ["bleu"]
-                full = replace(full, scoring=replace(full.scoring, metrics=list(metrics_of_cell)))
-            second |= _name_trainings(full, f"{cell.seed}/" if grid.retrain else "")
-            group = second if arm_name in BOUNDS else third
-            if base in grid.disclosure:
-                third[f"disclosure/{cell_name}/{arm_name}"] = recipes.disclosure(full)
-            if is_trained_on:
-                third[f"downstream/{cell_name}/{arm_name}"] = recipes.downstream(full)
-            if variants[arm_name].is_of_task:
-                continue
-            group[f"score/{cell_name}/{arm_name}"] = recipes.score(full)
-            is_along = is_main and cell.seed in grid.seeds
-            if is_along and (base in grid.curve or grid.curve and base in COUNTING):
-                third |= _list_curve(full, cell_name)
-    return first | second | third
+            full = fill_with(choose(**variants[arm_name].choices), cell)
+            yield from _list_cell(config.scale, full, cell_name, variants[arm_name], is_trained_on)
+
+
+def _list_cell(
+    scale: ScaleConfig, full: Config, cell_name: str, variant: Variant, is_trained_on: bool
+) -> Iterator[Turn]:
+    """Yield the results of a cell; `full` has the settings of its corpus, its masking and its arm."""
+    grid, arm_name, seed = scale.grid, variant.name, full.seed
+    is_main = full.masking == scale.main
+    full = replace(full, model=replace(full.model, seed=full.model.seed + seed * grid.retrain))
+    is_whole = is_main and (grid.retrain or seed in grid.seeds)
+    full = replace(full, likelihood=is_whole and variant.base in grid.likelihood)
+    if not is_whole:
+        is_shown = is_trained_on or arm_name == "oracle" or variant.settings
+        metrics_of_cell = grid.metrics if is_shown else ["bleu"]
+        full = replace(full, scoring=replace(full.scoring, metrics=list(metrics_of_cell)))
+    trainings = _name_trainings(full, f"{seed}/" if grid.retrain else "")
+    yield from ((1, name, recipe) for name, recipe in trainings.items())
+    if variant.base in grid.disclosure:
+        yield 2, f"disclosure/{cell_name}/{arm_name}", recipes.disclosure(full)
+    if is_trained_on:
+        yield 2, f"downstream/{cell_name}/{arm_name}", recipes.downstream(full)
+    if variant.is_of_task:
+        return
+    turn = 1 if arm_name in BOUNDS else 2
+    yield turn, f"score/{cell_name}/{arm_name}", recipes.score(full)
+    if is_main and seed in grid.seeds and _is_followed(variant.base, grid):
+        yield from ((2, name, recipe) for name, recipe in _list_curve(full, cell_name).items())
+
+
+def _is_followed(base: str, grid: GridConfig) -> bool:
+    """Return whether an arm is scored along the curve: one that `grid.curve` names, and beside such the counted tables."""
+    return base in grid.curve or bool(grid.curve) and base in COUNTING
 
 
 def _name_trainings(full: Config, run: str) -> dict[str, Recipe]:
@@ -122,7 +147,7 @@ def results(config: Config, choose: Choose) -> Iterator[Recipe]:
     """
     check_main(config)
     yield recipes.report(config, {}, [], [])
-    yield from cells(config, choose).values()
+    yield from (recipe for _, _, recipe in _list_turns(config, choose))
     yield recipes.report(config, {}, shown_corpora(config, choose), [])
 
 
