@@ -44,8 +44,6 @@ def imported(*arguments):
             "track: bert_t5, canaries, causal_start, continuation, dial, disclosure, domains, ettin, kinds",
         ),
         ("score", ["maskin.ratio=0.3"], 1, "maskin.ratio"),
-        ("generate", ["masking.ratio=1.5"], 1, "1.5"),
-        ("generate", ["arm.order=zigzag"], 1, "arm.order=zigzag"),
     ],
 )
 def test_help_and_mistakes_load_no_large_library(script, overrides, code, told):

@@ -74,10 +74,10 @@ def test_the_mixed_model_equals_the_analysis_of_variance_of_a_balanced_design():
 
 
 def test_the_mixed_model_finds_an_effect_and_rarely_one_that_is_not_there():
-    tables = [compare_arms(make_rows(1.2, seed=seed)).set_index(["first", "second"]) for seed in range(30)]
+    tables = [compare_arms(make_rows(1.2, seed=seed)).set_index(["first", "second"]) for seed in range(12)]
     found = [table.loc[("a", "b"), "p_holm"] < 0.05 for table in tables]
     false = [table.loc[("a", "c"), "p_holm"] < 0.05 for table in tables]
-    assert sum(found) >= 26 and sum(false) <= 4
+    assert sum(found) >= 10 and sum(false) <= 2
 
 
 @pytest.mark.parametrize(

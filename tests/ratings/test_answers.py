@@ -3,11 +3,17 @@
 import json
 
 import pandas as pd
+import pytest
 from refusals import assert_refused
 from simulated_ratings import save, simulate
 
-from mlm_vs_clm.ratings import answers
+from mlm_vs_clm.ratings import analysis, answers
 from mlm_vs_clm.tools.__main__ import main
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch):
+    monkeypatch.setattr(analysis, "RESAMPLES", 100)
 
 
 def test_ratings_are_read_back_into_tables(study, key, tmp_path, capsys):
