@@ -40,14 +40,8 @@ def study(tmp_path_factory):
             rows.append(cell | {"artifact": name_of(score)})
     (root / "results" / "laptop").mkdir(parents=True)
     pd.DataFrame(rows).to_csv(root / "results" / "laptop" / "scores.csv", index=False)
-    about = {
-        "scale": "laptop",
-        "track": "matched",
-        "rules": "0",
-        "main_strategy": "random",
-        "main_ratio": 0.5,
-        "starts_from": "an encoder",
-    }
+    about = {"scale": "laptop", "track": "matched", "rules": "0", "main_strategy": "random"}
+    about |= {"main_ratio": 0.5, "starts_from": "an encoder"}
     (root / "results" / "laptop" / "study.yaml").write_text(json.dumps({"study": about}))
     return root / "results" / "laptop", root / "outputs"
 

@@ -8,13 +8,8 @@ from mlm_vs_clm.report import blocks
 
 def test_competence_is_told_arm_by_arm_and_what_was_not_run_is_not_guessed():
     cell = {"arm": "mlm", "corpus": "plots", "strategy": "random", "ratio": 0.5, "metric": "exact_match"}
-    cell |= {
-        "word_class": "all",
-        "value": 0.2,
-        "floor": "bigram_both",
-        "floor_value": 0.1,
-        "outcome": "competent",
-    }
+    cell |= {"word_class": "all", "value": 0.2, "floor": "bigram_both", "floor_value": 0.1}
+    cell |= {"outcome": "competent"}
     content = cell | {"word_class": "content", "outcome": "not competent"}
     others = [
         cell | {"arm": "clm", "corpus": "speeches"},

@@ -41,17 +41,8 @@ def test_no_rows_give_no_table(tables, name):
 
 
 def test_the_table_of_seeds_has_their_mean_and_deviation_by_hand(tables):
-    about = {
-        "kind": "seed",
-        "corpus": "plots",
-        "comparison": "known length",
-        "first": "mlm",
-        "second": "clm",
-        "n": 10,
-        "excluded_because": "",
-        "direction": "first",
-        "reason": "",
-    }
+    about = {"kind": "seed", "corpus": "plots", "comparison": "known length", "first": "mlm", "second": "clm"}
+    about |= {"n": 10, "excluded_because": "", "direction": "first", "reason": ""}
     rows = [
         about
         | {"scope": scope, "metric": metric, "at": str(seed), "value": value}
@@ -68,24 +59,10 @@ def test_the_table_of_seeds_has_their_mean_and_deviation_by_hand(tables):
 
 
 def test_the_table_has_a_column_per_basis_and_none_stands_in_for_another():
-    about = {
-        "kind": "compute",
-        "comparison": "known length",
-        "first": "mlm",
-        "second": "clm",
-        "scope": "fills",
-        "metric": "exact_match",
-    }
-    about |= {
-        "low": 0.0,
-        "high": 1.0,
-        "n": 9,
-        "excluded_because": "",
-        "direction": "first",
-        "reason": "",
-        "flops_first": 2.0,
-        "flops_second": 1.0,
-    }
+    about = {"kind": "compute", "comparison": "known length", "first": "mlm", "second": "clm"}
+    about |= {"scope": "fills", "metric": "exact_match"}
+    about |= {"low": 0.0, "high": 1.0, "n": 9, "excluded_because": "", "direction": "first", "reason": ""}
+    about |= {"flops_first": 2.0, "flops_second": 1.0}
     known = [("abstracts", BASES[1], 0.1), ("plots", BASES[2], 0.2), ("plots", BASES[1], 0.3)]
     rows = [about | {"corpus": corpus, "at": basis, "value": value} for corpus, basis, value in known]
     (table,) = compute_table(pd.DataFrame(rows), Study("laptop", ("random", 0.5)))

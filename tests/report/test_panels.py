@@ -53,18 +53,10 @@ def make_tables():
         )
     for level in TEMPERATURES:
         for i, value in enumerate((-0.1, 0.01, 0.2)):
-            about = {
-                "corpus": "plots",
-                "comparison": "known length",
-                "scope": "fills",
-                "metric": "exact_match",
-            }
-            about |= {
-                "first": name("mlm", level),
-                "second": name("clm", level),
-                "kind": "curve",
-                "at": "tokens seen",
-            }
+            about = {"corpus": "plots", "comparison": "known length", "scope": "fills"}
+            about |= {"metric": "exact_match"}
+            about |= {"first": name("mlm", level), "second": name("clm", level), "kind": "curve"}
+            about |= {"at": "tokens seen"}
             about["comparison"] += f", temperature={level}"
             place = {"budget": 10 * 2**i, "budget_second": 10 * 2**i, "passes": 0.9 * 2**i, "p": 0.1, "n": 9}
             verdict = {
@@ -99,15 +91,8 @@ def make_tables():
 
 
 TABLES = make_tables()
-PLAIN = {
-    "table": "scores",
-    "y": "value",
-    "line": "",
-    "facet": "",
-    "where": {},
-    "caption": "",
-    "title": "A title",
-}
+PLAIN = {"table": "scores", "y": "value", "line": "", "facet": "", "where": {}, "caption": ""}
+PLAIN |= {"title": "A title"}
 LINES = PLAIN | {"name": "lines", "kind": "lines", "x": "arm.temperature", "line": "base", "facet": "ratio"}
 LINES["where"] = {"metric": "exact_match"}
 FRONTIER = LINES | {"name": "frontier", "kind": "frontier", "x": "passes", "facet": ""}
@@ -270,13 +255,8 @@ def test_names_are_written_towards_the_middle_of_all_points_or_of_the_ends_alone
 
 @pytest.mark.parametrize(("outcome", "is_unsure"), [("competent", False), ("not competent", True)])
 def test_a_difference_has_its_trainings_and_whether_content_words_bear_it(outcome, is_unsure):
-    place = {
-        "corpus": "plots",
-        "strategy": "random",
-        "ratio": 0.5,
-        "word_class": "all",
-        "outcome": "competent",
-    }
+    place = {"corpus": "plots", "strategy": "random", "ratio": 0.5, "word_class": "all"}
+    place |= {"outcome": "competent"}
     judged = [place | {"arm": "mlm", "runs": 3}, place | {"arm": "clm", "runs": 2}]
     judged += [one | {"word_class": "content"} for one in judged]
     judged[-1]["outcome"] = outcome

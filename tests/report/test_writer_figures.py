@@ -102,15 +102,8 @@ def test_a_panel_of_dots_has_a_line_per_label_policy_and_tells_its_groups():
         "writers": make_writers(),
         "variants": tidy.tidy("variants", pd.DataFrame(variants)),
     }
-    about = {
-        "name": "labels",
-        "kind": "dots",
-        "table": "usefulness",
-        "x": "quality",
-        "y": "share",
-        "line": "label_policy",
-        "facet": "strategy",
-    }
+    about = {"name": "labels", "kind": "dots", "table": "usefulness", "x": "quality", "y": "share"}
+    about |= {"line": "label_policy", "facet": "strategy"}
     about |= {"title": "Labels", "caption": "", "where": {"variant": [*KINDS, "label_policy=dropped"]}}
     points = about | {
         "name": "points",

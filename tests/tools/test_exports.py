@@ -16,15 +16,8 @@ from mlm_vs_clm.tools.dataset_export import write_dataset
 from mlm_vs_clm.tools.results_export import DIRECTIONS, describe_results, name_record
 
 STUDY = ROOT / "results" / "laptop"
-TOP = {
-    "schema_version",
-    "evaluation_id",
-    "retrieved_timestamp",
-    "source_metadata",
-    "model_info",
-    "eval_library",
-    "evaluation_results",
-}
+TOP = {"schema_version", "evaluation_id", "retrieved_timestamp", "source_metadata", "model_info"}
+TOP |= {"eval_library", "evaluation_results"}
 
 
 @pytest.fixture(scope="module")
@@ -112,13 +105,8 @@ def test_the_command_writes_a_file_per_arm_and_refuses_what_is_no_study(tmp_path
 def complete(generation):
     """Give the forged artifacts of `make_store` what a card tells of them."""
     stored = inputs_of(generation)
-    card = {
-        "name": "notes",
-        "origin": "made up",
-        "files": ["a.txt"],
-        "licence": "CC0",
-        "differs_from_the_paper": "all",
-    }
+    card = {"name": "notes", "origin": "made up", "files": ["a.txt"], "licence": "CC0"}
+    card |= {"differs_from_the_paper": "all"}
     card |= {"rules": {}, "splits": {}, "entities": {}, "labels": {}, "dropped": {}}
     (stored["corpus"] / "card.json").write_text(json.dumps(card))
     hidden = {"strategy": "random", "ratio": 0.5, "seed": 0, "blanks": 3, "words": 6, "share": 0.5}

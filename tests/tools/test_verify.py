@@ -17,15 +17,8 @@ from mlm_vs_clm.tools.__main__ import main
 from mlm_vs_clm.tools.verify import read_files, read_tables
 
 CELL = {"objective": "mlm", "context": "both", "length": "known", "order": "random", "strategy": "random"}
-CELL |= {
-    "scope": "document",
-    "ratio": 0.5,
-    "share": 0.44,
-    "seed": 0,
-    "n": 150,
-    "signature": "s",
-    "artifact": "a",
-}
+CELL |= {"scope": "document", "ratio": 0.5, "share": 0.44, "seed": 0, "n": 150, "signature": "s"}
+CELL |= {"artifact": "a"}
 ROWS = [("mlm", "bleu", 40.0), ("clm", "bleu", 35.0), ("unfilled", "bleu", 30.0), ("mlm", "bleu_gain", 0.5)]
 ANSWERS = [
     ("C1", "bleu", "document", "made", "first", 5.0),
