@@ -27,7 +27,7 @@ def compose_once(config_name, overrides=(), **more):
 
 def load_once(file):
     """Return the settings of a YAML file, which Hydra parses anew for every composition; an open file is parsed once."""
-    if not hasattr(file, "fileno"):
+    if not (hasattr(file, "fileno") and hasattr(file, "name")):
         return _load(file)
     key = (file.name, os.fstat(file.fileno()).st_mtime_ns)
     if key not in _read:

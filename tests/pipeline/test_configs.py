@@ -240,7 +240,10 @@ def test_device_store_and_workers_are_in_no_id(choose):
     assert plain.id == elsewhere.id
 
 
-LIGHT = [("masking.ratio=1.5", "masking.ratio=1.5"), ("arm.order=zigzag", "arm.order=zigzag")]  # load no large library
+LIGHT = [
+    ("masking.ratio=1.5", "masking.ratio=1.5"),
+    ("arm.order=zigzag", "arm.order=zigzag"),
+]  # load no large library
 MISTAKES = [
     *LIGHT,
     ("masking.ratoi=0.5", "ratoi"),

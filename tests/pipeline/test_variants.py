@@ -9,10 +9,13 @@ from mlm_vs_clm.pipeline.config import CellConfig, GridConfig, MaskingConfig
 from mlm_vs_clm.pipeline.variants import list_arms, list_settings, list_variants
 
 
-def cells_of(choose, *also):
-    """Return the recipes of a small study on one corpus."""
-    grid = "scale.grid={corpora: [plots], maskings: [{strategy: random, ratio: 0.5}], arms: [mlm], curve: [mlm], also: [%s]}"
-    asked = ["scale=smoke", "device=cpu", "precision=fp32", grid % ", ".join(also)]
+def cells_of(choose, *also, corpora="plots", curve="mlm"):
+    """Return the recipes of a small study."""
+    grid = (
+        f"corpora: [{corpora}], maskings: [{{strategy: random, ratio: 0.5}}], arms: [mlm], curve: [{curve}]"
+    )
+    asked = ["scale=smoke", "device=cpu", "precision=fp32"]
+    asked.append(f"scale.grid={{{grid}, also: [{', '.join(also)}]}}")
     job = command.Job(choose(*asked), asked)
     return study.cells(job.config, job.choose)
 
@@ -107,10 +110,7 @@ def test_two_arms_of_one_name_are_refused():
 
 def test_a_part_of_the_grid_may_have_a_masking_of_some_words_and_corpora_of_its_own(choose):
     cell = "{strategy: part_of_speech, tags: [DET, ADP], ratio: 1.0, corpora: [plots], arms: [clm], train: false}"
-    grid = "scale.grid={corpora: [plots, speeches], maskings: [{strategy: random, ratio: 0.5}], arms: [mlm], also: [%s]}"
-    asked = ["scale=smoke", "device=cpu", "precision=fp32", grid % cell]
-    job = command.Job(choose(*asked), asked)
-    cells = study.cells(job.config, job.choose)
+    cells = cells_of(choose, cell, corpora="plots, speeches", curve="")
     named = [name for name in cells if name.endswith("/clm") and "part_of_speech" in name]
     assert named == ["score/plots/part_of_speech ADP+DET-1.0/0/clm"]
     blanks = cells[named[0]].inputs["corruption"].settings
@@ -141,11 +141,8 @@ LABELS = "{strategy: random, ratio: 0.5, arms: [mlm], corpora: [%s], %s}"
 
 
 def test_label_policies_share_one_text_and_one_score(choose):
-    grid = "scale.grid={corpora: [abstracts, plots], maskings: [{strategy: random, ratio: 0.5}], arms: [mlm], curve: [], also: [%s]}"
     part = LABELS % ("abstracts", "vary: {label_policy: [dropped]}")
-    asked = ["scale=smoke", "device=cpu", "precision=fp32", grid % part]
-    job = command.Job(choose(*asked), asked)
-    cells = study.cells(job.config, job.choose)
+    cells = cells_of(choose, part, corpora="abstracts, plots", curve="")
     named = [name for name in cells if "label_policy" in name]
     assert named == ["downstream/abstracts/random-0.5/0/mlm label_policy=dropped"]
     plain, dropped = cells["downstream/abstracts/random-0.5/0/mlm"], cells[named[0]]

@@ -43,8 +43,8 @@ def change(studies, condition, **values):
         )
 
 
-def ask(studies, folder):
-    return write_short_blocks(studies, RULES, folder)["short-answer"]
+def ask(studies, folder, block="short-answer"):
+    return write_short_blocks(studies, RULES, folder)[block]
 
 
 def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
@@ -127,7 +127,7 @@ def test_quality_and_usefulness_are_told_over_masking_ratios_where_all_compariso
         ]
         studies["laptop-usefulness"] = studies["desk"] | {"answers": pd.DataFrame(rows)}
         studies["laptop-usefulness"]["study"] = studies["desk"]["study"].assign(starts_from="")
-    told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
+    told = ask(studies, tmp_path)
     assert said in told if said else "Over masking ratios" not in told
 
 
@@ -162,34 +162,34 @@ def test_with_the_left_side_alone_corpora_that_are_too_weak_are_named(studies, t
     left = answers[answers["condition"] == "both contexts"].assign(condition="left context", **EQUAL)
     left.loc[left["corpus"] == "abstracts", list(SILENT)] = list(SILENT.values())
     studies["laptop-long_runs"]["answers"] = pd.concat([answers, left], ignore_index=True)
-    told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
+    told = ask(studies, tmp_path)
     assert "masked equals causal on plots** (+0.1 BLEU;" in told and "Undecided elsewhere." in told
 
 
 def test_training_data_is_told_as_no_better_only_where_most_comparisons_say_so(studies, tmp_path):
     gaps = studies["desk"]["comparisons"]
     gaps.loc[0, "direction"] = "first"
-    told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
+    told = ask(studies, tmp_path)
     assert (
         NO_BETTER_DATA not in told
         and "masked beats causal in one of six comparisons; no answer in five" in told
     )
     assert "Better training data? Mostly not shown." in told and "reliably better training data" in told
     studies["laptop-long_runs"]["comparisons"].loc[0, "direction"] = "second"
-    told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
+    told = ask(studies, tmp_path)
     assert NO_BETTER_DATA in told and "Neither text is shown to be better" in told
     assert (
         "masked beats causal in one of six comparisons; causal beats masked in one; no answer in four" in told
     )
     for tables in studies.values():
         tables["comparisons"]["status"] = "no room"
-    assert "training data" not in write_short_blocks(studies, RULES, tmp_path)["short-answer"]
+    assert "training data" not in ask(studies, tmp_path)
 
 
 def test_where_no_text_beats_unfilled_text_that_is_the_answer_on_training_data(studies, tmp_path):
     for tables in studies.values():
         tables["headroom"]["above_low"] = -0.1
-    told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
+    told = ask(studies, tmp_path)
     idle = "Neither is shown to beat leaving the hidden words out (half hidden, no leak).**"
     assert f"Better training data? {idle}" in told
     assert "- **As training data**: no answer in six of six comparisons. One constant" in told
@@ -217,7 +217,7 @@ def test_where_the_paper_s_own_comparison_favours_masked_text_as_training_data_t
         comparison="as reported", direction="first", value=0.16, low=0.1, high=0.2, metric="f1", runs=1
     )
     studies["desk"]["comparisons"] = pd.concat([gaps, row], ignore_index=True)
-    told = write_short_blocks(studies, RULES, tmp_path)["short-answer"]
+    told = ask(studies, tmp_path)
     assert "Better training data? Not shown, except as the paper compares them." in told
     assert "As in the paper (one training), masked +0.16 F1 (of 1) [0.10, 0.20] over causal." in told
 
@@ -227,7 +227,7 @@ def test_of_one_start_the_exact_likelihood_is_told_after_the_longest_of_equally_
 ):
     add_likelihoods(studies["desk"], **OPEN, effect=-0.001, low=-0.1, high=0.1)
     add_likelihoods(studies["laptop-long_runs"], **FIRST)
-    told = write_short_blocks(studies, RULES, tmp_path)["exact-likelihood"]
+    told = ask(studies, tmp_path, "exact-likelihood")
     assert told.startswith(
         "**By exact likelihood** (leads in nats per character, by what the causal model reads). From an encoder (1×3.07M tokens):"
     )
@@ -242,7 +242,7 @@ def test_a_likelihood_that_no_study_measured_is_not_told(studies, tmp_path):
 def test_one_word_is_told_as_better_only_where_it_is_in_every_study(studies, tmp_path):
     rooms = studies["desk"]["headroom"]
     rooms.loc[rooms["trained_on"] == "mlm", "utility"] = 0.8
-    assert "constant word" not in write_short_blocks(studies, RULES, tmp_path)["short-answer"]
+    assert "constant word" not in ask(studies, tmp_path)
 
 
 def test_content_words_are_told_where_the_causal_model_restores_more_of_them(studies, tmp_path):
@@ -271,7 +271,7 @@ def test_content_words_are_told_where_the_causal_model_restores_more_of_them(stu
 
 def test_the_table_names_who_is_ahead_and_the_commands_that_make_its_rows(studies, tmp_path):
     change(studies, "known length", **SILENT)
-    table = write_short_blocks(studies, RULES, tmp_path)["short-table"]
+    table = ask(studies, tmp_path, "short-table")
     assert table.splitlines() == [
         "| the causal model reads | start | abstracts | plots | trainings×tokens |",
         "|---|---|---|---|---|",
@@ -302,12 +302,9 @@ def test_the_command_of_a_study_writes_its_folder(study):
 
 
 def test_the_table_says_what_not_settled_means_where_it_stands(studies, tmp_path):
-    assert "not settled" not in write_short_blocks(studies, RULES, tmp_path)["short-table"]
+    assert "not settled" not in ask(studies, tmp_path, "short-table")
     change(studies, "both contexts", direction="none shown", size="not settled")
-    assert (
-        "*No answer*: *not settled* (neither is shown)."
-        in write_short_blocks(studies, RULES, tmp_path)["short-table"]
-    )
+    assert "*No answer*: *not settled* (neither is shown)." in ask(studies, tmp_path, "short-table")
 
 
 def test_a_study_of_another_start_or_no_study_says_nothing(tmp_path):
