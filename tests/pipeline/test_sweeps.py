@@ -150,6 +150,8 @@ def test_choices_may_be_named_by_a_pattern(texts, tmp_path):
 def test_jobs_are_known_by_what_they_ran_with():
     jobs = [["arm=a"], ["arm=b"], ["arm=c"]]
     assert sweeps.match_jobs(jobs, {0: {"overrides": ["arm=c"]}}) == [["arm=c"], ["arm=a"], ["arm=b"]]
+    twice = [["arm=a"], ["arm=a"]]  # of which one did not run
+    assert sweeps.match_jobs(twice, {0: {"overrides": ["arm=a"]}}) == twice
 
 
 def test_a_failure_that_cannot_be_recorded_stays_one(tmp_path, capsys):

@@ -137,7 +137,10 @@ def list_jobs(config: DictConfig) -> list[list[str]]:
 def match_jobs(jobs: list[list[str]], outcomes: dict[int, dict]) -> list[list[str]]:
     """Return the overrides of each job by its number: those that it ran with, as `shuffle` draws an order each time."""
     ran = {number: outcome["overrides"] for number, outcome in outcomes.items()}
-    others = [job for job in jobs if job not in ran.values()]
+    others = list(jobs)
+    for job in ran.values():
+        if job in others:
+            others.remove(job)
     return [ran[number] if number in ran else others.pop(0) for number in range(len(jobs))]
 
 
