@@ -13,7 +13,7 @@ from mlm_vs_clm.files import ROOT, list_studies
 
 WIDTHS = (400, 1280)
 SCHEMES = {"light": "1", "dark": "0"}
-FRAMES = "".join(f'<iframe src="{{page}}" width="{width}" height="800"></iframe>' for width in WIDTHS)
+FRAME = '<iframe src="{page}" width="{width}" height="800"></iframe>'
 PROBE = """<!DOCTYPE html><body>%s<script>%s</script><script>onload = async () => {
   const windows = [...document.querySelectorAll("iframe")].map((frame) => frame.contentWindow);
   const all = (query, inside) => [...inside.querySelectorAll(query)], shown = (part) => part.getClientRects().length > 0;
@@ -100,17 +100,16 @@ def read_axe():
     return Path(package.origin).with_name("axe.min.js").read_text() if package else ""
 
 
-def visit(page, folder, scheme, axe=True):
-    """Return what the probe finds in the page at each of WIDTHS; its console has to stay empty."""
+def visit(pages, folder, scheme, axe=True):
+    """Return what the probe finds in each page at each of WIDTHS; the console has to stay empty."""
     probe = folder / f"probe-{scheme}.html"
-    probe.write_text(
-        PROBE
-        % (FRAMES.format(page=page.as_uri()), (read_axe() if axe else "").replace("</script", "<\\/script"))
-    )
+    frames = "".join(FRAME.format(page=page.as_uri(), width=width) for page in pages for width in WIDTHS)
+    probe.write_text(PROBE % (frames, (read_axe() if axe else "").replace("</script", "<\\/script")))
     options = (f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}", "--virtual-time-budget=60000")
     shown = open_page(probe.as_uri(), folder / scheme, *options)
     body = shown.partition("<body>")[2].partition("</body>")[0]
-    return json.loads(html.unescape(body))
+    found = json.loads(html.unescape(body))
+    return [found[place : place + len(WIDTHS)] for place in range(0, len(found), len(WIDTHS))]
 
 
 def check(seen, scheme, axe=True):
@@ -128,7 +127,8 @@ def check(seen, scheme, axe=True):
 
 @pytest.fixture(scope="module", params=mark_slow(SCHEMES, "light"))
 def seen(report, tmp_path_factory, request):
-    return request.param, visit(report / "report.html", tmp_path_factory.mktemp("browser"), request.param)
+    (found,) = visit([report / "report.html"], tmp_path_factory.mktemp("browser"), request.param)
+    return request.param, found
 
 
 def test_a_page_fits_its_width_and_names_its_parts(seen):
@@ -164,10 +164,21 @@ def test_a_table_sorts_both_ways_downloads_and_one_box_filters_all_tables(seen):
         assert 0 < len(one["filtered"]) < one["rows"] and all("mlm" in row for row in one["filtered"])
 
 
-@pytest.mark.parametrize("study", mark_slow(STUDIES, "laptop-prefix"))
-def test_a_committed_page_can_be_used(study, tmp_path):
-    scheme = [*SCHEMES][
-        sorted(STUDIES).index(study) % len(SCHEMES)
-    ]  # one template: every other page in the dark
-    axe = study in OF_EACH_KIND
-    check(visit(STUDIES[study] / "report.html", tmp_path, scheme, axe), scheme, axe)
+def show(study):
+    """Return the scheme in which a committed page is visited: of one template, every other page in the dark."""
+    return [*SCHEMES][sorted(STUDIES).index(study) % len(SCHEMES)]
+
+
+@pytest.mark.parametrize("study", mark_slow(OF_EACH_KIND, "laptop-prefix"))
+def test_a_committed_page_of_each_kind_can_be_used_by_all(study, tmp_path):
+    (found,) = visit([STUDIES[study] / "report.html"], tmp_path, show(study))
+    check(found, show(study))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_other_committed_pages_can_be_used(scheme, tmp_path):
+    names = [name for name in {*STUDIES} - {*OF_EACH_KIND} if show(name) == scheme]
+    found = visit([STUDIES[name] / "report.html" for name in names], tmp_path, scheme, axe=False)
+    for _, seen in zip(names, found, strict=True):
+        check(seen, scheme, axe=False)
