@@ -12,7 +12,8 @@ from mlm_vs_clm.evidence.tables import COLUMNS
 
 CLAIMS = Path(__file__).parents[2] / "conf" / "claims.yaml"
 MAIN = ("random", 0.5)
-COMPARISONS = list_comparisons(load_rules(CLAIMS, MAIN))
+RULES = load_rules(CLAIMS, MAIN)
+COMPARISONS = list_comparisons(RULES)
 FILLS = ("fills", "exact_match")
 
 

@@ -6,14 +6,13 @@ from pathlib import Path
 import pytest
 from committed import mark_slow
 from filelock import Timeout
+from made_cells import RULES
 
-from mlm_vs_clm.evidence.claims import load_rules
 from mlm_vs_clm.files import ROOT, list_studies
 from mlm_vs_clm.pipeline import publish, workers
 from mlm_vs_clm.report import blocks
 from mlm_vs_clm.report.rendering import write_between_markers
 
-RULES = load_rules(ROOT / "conf/claims.yaml", ("random", 0.5))
 LINKED = [path.parent.name for path in (ROOT / "results").glob("*/study.yaml")]
 
 

@@ -4,13 +4,13 @@ import shutil
 
 import pandas as pd
 import yaml
+from made_cells import MAIN, RULES
 
 from mlm_vs_clm.evidence.claims import load_rules
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report import blocks
 
 STUDY = ROOT / "results" / "laptop-long_runs"
-MAIN = ("random", 0.5)
 
 
 def add_study(results, name, **about):
@@ -28,15 +28,14 @@ def test_a_study_of_another_start_is_a_row_of_every_table_of_studies(tmp_path):
     results = tmp_path / "results"
     add_study(results, "laptop-long_runs")
     add_study(results, "mine", scale="mine", track="matched", starts_from="a state-space model")
-    rules = load_rules(ROOT / "conf/claims.yaml", MAIN)
     tables = blocks.read_studies(results)
-    told = blocks.make_shared_blocks(results, tables, rules)
+    told = blocks.make_shared_blocks(results, tables, RULES)
     assert (
         "| a state-space model (distilbert_lower) |" in told["evidence"]
         and "| an encoder (distilbert_lower) |" in told["evidence"]
     )
     assert "|  | mine |" in told["overview"]
-    blocks.write_overviews(results, tables, rules)
+    blocks.write_overviews(results, tables, RULES)
     evidence = pd.read_csv(results / "evidence.csv")
     assert set(evidence.loc[evidence["study"] == "mine", "start"]) == {"a state-space model"}
     assert "a state-space model" in (results / "index.html").read_text()
@@ -47,8 +46,7 @@ def test_a_study_without_a_start_is_told_by_its_own_question_alone(tmp_path):
     add_study(results, "laptop-long_runs")
     add_study(results, "mine", starts_from="")
     assert blocks.make_blocks(results / "mine") == {}
-    rules = load_rules(ROOT / "conf/claims.yaml", MAIN)
-    told = blocks.make_shared_blocks(results, blocks.read_studies(results), rules)
+    told = blocks.make_shared_blocks(results, blocks.read_studies(results), RULES)
     assert "laptop-long_runs" in told["overview"]
     assert not any("mine" in told[name] for name in ("evidence", "overview", "short-table"))
 

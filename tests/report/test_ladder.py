@@ -4,14 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from fake_studies import add_likelihoods, make_studies
+from made_cells import RULES
 
-from mlm_vs_clm.evidence.claims import load_rules
 from mlm_vs_clm.evidence.verdicts import NOT_COMPETENT
-from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report import drawing, ladder, ladder_figure, svg
 from mlm_vs_clm.report.index import describe_condition
 
-RULES = load_rules(ROOT / "conf/claims.yaml", ("random", 0.5))
 CORPORA = ("abstracts", "plots")
 
 

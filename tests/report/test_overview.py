@@ -4,12 +4,11 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from made_cells import RULES
 
-from mlm_vs_clm.evidence.claims import index_conditions, load_rules
-from mlm_vs_clm.files import ROOT
+from mlm_vs_clm.evidence.claims import index_conditions
 from mlm_vs_clm.report.overview import count_claims, judge_side, list_comparisons, tabulate_evidence
 
-RULES = load_rules(ROOT / "conf/claims.yaml", ("random", 0.5))
 SIDES = ("first", "second")
 ROW = {
     **{"claim": "C1", "condition": "known length", "corpus": "plots", "kind": "difference"},

@@ -7,14 +7,13 @@ import subprocess
 import pandas as pd
 import pytest
 from fake_studies import add_likelihoods, make_studies
+from made_cells import RULES
 
-from mlm_vs_clm.evidence.claims import load_rules
 from mlm_vs_clm.files import ROOT, list_studies
 from mlm_vs_clm.report.lead_words import span
 from mlm_vs_clm.report.short_answer import describe_speed, write_short_blocks
 from mlm_vs_clm.report.short_table import name_command, shorten_tokens
 
-RULES = load_rules(ROOT / "conf/claims.yaml", ("random", 0.5))
 ALL = ("desk", "laptop-long_runs", "laptop-causal_start")
 BETTER_INFORMED = "Better text? It depends on what the causal model reads and the initial checkpoint."
 NO_BETTER_DATA = "Better training data? Not shown."
