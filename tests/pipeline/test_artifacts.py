@@ -209,13 +209,6 @@ def test_full_disk_is_one_line(tmp_path, error):
     assert_refused(f"{FULL}.*free disk space or set store", Store(tmp_path, {"write": fill_up}).ensure, LEAF)
 
 
-def test_broken_record_counts_as_damage(tmp_path):
-    folder = store(tmp_path).ensure(LEAF)
-    (folder / "artifact.json").write_text("{")
-    assert damaged_files(folder) == ["artifact.json"]
-    assert not store(tmp_path).has(LEAF)
-
-
 def test_inventory_lists_and_removes(tmp_path, capsys):
     store(tmp_path).ensure(TREE)
     assert main(["store", "list", "--store", str(tmp_path)]) == 0

@@ -33,7 +33,6 @@ HARMS = {
         (folder / "scores.csv").read_text().replace("document", "fills", 1)
     ),
     "cut": lambda folder: (folder / "scores.csv").write_bytes((folder / "scores.csv").read_bytes()[:60]),
-    "empty": lambda folder: (folder / "scores.csv").write_text(""),
     "gone": lambda folder: (folder / "scores.csv").unlink(),
     "no record": lambda folder: (folder / RECORD).write_text("{"),
     "a list": lambda folder: (folder / RECORD).write_text("[]"),

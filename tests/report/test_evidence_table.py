@@ -36,12 +36,6 @@ def test_the_lead_at_each_ratio_is_three_lines_of_pandas(monkeypatch):
     assert {0.15, 0.5} <= {*leads["difference"].columns} and leads.notna().any(axis=None)
 
 
-def test_the_committed_table_has_five_maskings_and_likelihoods():
-    rows = pd.read_csv(ROOT / "results/evidence.csv")
-    assert rows[["strategy", "ratio"]].drop_duplicates().shape[0] >= 5
-    assert {"laptop", "laptop-runs"} <= set(rows.loc[rows["metric"] == "nats_per_character", "study"])
-
-
 def test_a_study_in_which_nothing_could_be_compared_has_no_rows():
     (tables,) = make_studies(("plots",), ("desk",)).values()
     silent = {"comparisons": ABSENT, "answers": tables["answers"].assign(effect=float("nan"))}
