@@ -1,6 +1,7 @@
 """Stored results as a table: what was changed after it was written is left out, with its reason."""
 
 import json
+import shutil
 
 import pytest
 from forged_store import ForgedStore, sign
@@ -11,11 +12,17 @@ from mlm_vs_clm.pipeline.tabulate import _write, tabulate
 from mlm_vs_clm.tools import brat_export, inventory
 
 
-@pytest.fixture
-def store(tmp_path):
-    for folder in ForgedStore(tmp_path, [("random", 0.5)]).inputs.values():
+@pytest.fixture(scope="module")
+def forged(tmp_path_factory):
+    root = tmp_path_factory.mktemp("forged")
+    for folder in ForgedStore(root, [("random", 0.5)]).inputs.values():
         sign(folder)
-    return tmp_path
+    return root
+
+
+@pytest.fixture
+def store(forged, tmp_path):
+    return shutil.copytree(forged, tmp_path / "store")
 
 
 def find_score(store, arm):
