@@ -45,10 +45,8 @@ def test_the_paper_and_what_the_library_needs_agree():
     assert CODEMETA["referencePublication"]["url"] == paper["url"] == PROJECT["urls"]["Paper"]
     assert ZENODO["related_identifiers"][0]["identifier"] == paper["identifiers"][0]["value"]
     needed = [line.partition(">=")[0] for line in PROJECT["dependencies"]]
-    assert (
-        CODEMETA["softwareRequirements"] == needed
-        and PROJECT["requires-python"] in CODEMETA["runtimePlatform"]
-    )
+    assert CODEMETA["softwareRequirements"] == needed
+    assert PROJECT["requires-python"] in CODEMETA["runtimePlatform"]
 
 
 def test_a_reproduction_is_reported_with_what_the_table_needs():

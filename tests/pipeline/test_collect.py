@@ -120,11 +120,9 @@ def test_non_words_are_counted_at_the_main_cell_against_the_pretrain_split(tmp_p
     store = ForgedStore(tmp_path, [("random", 0.5), ("punctuation", 1.0)])
     scores = gather(store)["scores"]
     missing = scores[scores["metric"] == NONWORDS]
-    assert (
-        len(missing) == len(SKILL)
-        and missing["value"].isna().all()
-        and missing["reason"].str.contains("run `make data`").all()
-    )
+    assert len(missing) == len(SKILL)
+    assert missing["value"].isna().all()
+    assert missing["reason"].str.contains("run `make data`").all()
     reader = SimpleNamespace(reader=SimpleNamespace(morphy=lambda word: None))
     monkeypatch.setattr("mlm_vs_clm.metrics.proxies.read_wordnet", lambda folder: reader)
     monkeypatch.setattr("mlm_vs_clm.metrics.proxies.hash_wordnet", lambda folder: "0")
