@@ -153,16 +153,10 @@ def test_label_policies_share_one_text_and_one_score(choose):
 @pytest.mark.parametrize(
     ("part", "reason"),
     [
-        (
-            LABELS % ("plots", "vary: {label_policy: [dropped]}"),
-            "label_policy=dropped changes nothing for corpus.task=genres",
-        ),
-        (
-            LABELS % ("plots", "train: false, vary: {label_policy: [dropped]}"),
-            "vary.label_policy needs task models",
-        ),
+        (LABELS % ("plots", "vary: {label_policy: [dropped]}"), "label_policy=dropped changes nothing for corpus.task=genres"),
+        (LABELS % ("plots", "train: false, vary: {label_policy: [dropped]}"), "vary.label_policy needs task models"),
     ],
-)
+)  # fmt: skip
 def test_a_part_of_the_grid_that_could_do_nothing_is_refused(choose, part, reason):
     with pytest.raises(StudyError, match=reason):
         cells_of(choose, part)
