@@ -41,6 +41,7 @@ def test_a_misspelt_tool_or_argument_is_one_line(arguments, said, capsys):
         ("stage=score,downstream", "stage=score,downstream: a table shows one stage"),
         ("stage=scores", "choose one of score, downstream, generate"),
         ("score", "choose by column=value"),
+        ("corpus=abstracts,speeches", "give all of its values at once, as corpus=plots,abstracts,speeches"),
     ],
 )
 def test_a_table_that_cannot_be_chosen_is_one_line(word, said, tmp_path, capsys):

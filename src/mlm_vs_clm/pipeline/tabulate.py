@@ -249,7 +249,12 @@ def run(chosen: argparse.Namespace) -> None:
     """Show what is stored of a stage, by default `score`."""
     if wrong := [word for word in chosen.chosen if "=" not in word]:
         raise StudyError(f"{wrong[0]}: choose by column=value, as corpus=plots")
-    columns = {name: values.split(",") for name, values in (word.split("=", 1) for word in chosen.chosen)}
+    columns: dict[str, list[str]] = {}
+    for name, values in (word.split("=", 1) for word in chosen.chosen):
+        if name in columns:
+            both = ",".join([*columns[name], values])
+            raise StudyError(f"{name} is chosen twice: give all of its values at once, as {name}={both}")
+        columns[name] = values.split(",")
     if "store" in columns:
         places = ",".join(columns["store"])
         raise StudyError(f"store={places}: the store is no column, give it as --store {places}")
