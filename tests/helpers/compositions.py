@@ -7,9 +7,11 @@ from pathlib import Path
 import hydra
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import OmegaConf
 
-_compose, _load, _made, _read = hydra.compose, OmegaConf.load, {}, {}
+_compose, _load, _parse = hydra.compose, OmegaConf.load, OverridesParser.parse_rule
+_made, _read, _parsed = {}, {}, {}
 
 
 def compose_once(config_name, overrides=(), **more):
@@ -35,10 +37,18 @@ def load_once(file):
     return deepcopy(_read[key])
 
 
+def parse_once(parser, text, rule):
+    """Return what Hydra's grammar makes of an override."""
+    if (text, rule) not in _parsed:
+        _parsed[text, rule] = _parse(parser, text, rule)
+    return deepcopy(_parsed[text, rule])
+
+
 def spare_compositions():
     """Let Hydra compose and read settings once; its store of schemas, which it copies each time, is what it was."""
     hydra.compose = compose_once
     OmegaConf.load = staticmethod(load_once)
+    OverridesParser.parse_rule = parse_once
     ConfigStore.__deepcopy__ = lambda store, memo: store  # `load` gives a copy of each schema
 
 
