@@ -136,8 +136,9 @@ DRIVE = """<script>addEventListener("load", async () => {
   log.push(on().id, of("summary").textContent);
   of("save").click();
   const kept = Object.keys(localStorage).join();
-  document.body.innerHTML = "<pre></pre>";
-  document.body.firstChild.textContent = JSON.stringify({log, kept, saved: await file.text()});
+  const told = document.createElement("pre");
+  told.textContent = JSON.stringify({log, kept, saved: await file.text()});
+  document.body.prepend(told);
 });</script>"""
 
 
