@@ -48,6 +48,7 @@ OUT, PAGE = Path("results/bench/bench.jsonl"), ROOT / "docs" / "performance.md"
 WORDS, SHARE = 254, 0.3
 BATCH, GPU_BATCH = 4096, 131072  # tokens per batch
 GPU_DOCUMENTS, GPU_WIDTH = 512, 8192  # texts to fill; rows and columns of the product that measures the peak
+PRODUCT = 4096, 1536  # rows, and columns of the weights, of the product that measures the peak of a processor
 STEPS, LEARNED_WORDS = 6, 118  # of a round of training, of each of its documents
 NOISE = Noise(ratio=0.5, unit="token", mask_share=0.8, random_share=0.1)
 # Nats per predicted token, at most, between the two ways of training.
@@ -69,8 +70,12 @@ def write_documents(tokenizer, n: int, words: int = WORDS, share: float = SHARE)
 @torch.inference_mode()
 def matrix_peaks(dtype: torch.dtype) -> tuple[float, float]:
     """Return the FLOP/s of a product of the size of the model's: with prepacked weights, and with torch's own."""
-    rows, layer = torch.randn(4096, 1536, dtype=dtype), torch.nn.Linear(1536, 1536, bias=False, dtype=dtype)
-    flops, copied = 2 * 4096 * 1536 * 1536, layer.weight.clone()
+    n_rows, width = PRODUCT
+    rows, layer = (
+        torch.randn(n_rows, width, dtype=dtype),
+        torch.nn.Linear(width, width, bias=False, dtype=dtype),
+    )
+    flops, copied = 2 * n_rows * width * width, layer.weight.clone()
     with prepacked_products(layer):
         ours = max(flops / timed(layer, rows)[0] for _ in range(15))
     return ours, max(flops / timed(torch.matmul, rows, copied)[0] for _ in range(15))

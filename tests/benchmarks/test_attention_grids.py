@@ -42,18 +42,11 @@ def test_the_grid_is_what_the_attention_receives(name, received, texts, tokenize
     if name == "hybrid":
         make_switchable(model)
     document = tokenize(texts, tokenizer, 64)[3]
-    n_kinds, about = (
-        len(split_batches(name, attention_grids.NOISE)),
-        (
-            replace(
-                find_target_tokens(tokenizer, model),
-                neighbours=Neighbours([(document.ids, document.word_of)]),
-            ),
-            0,
-            0,
-        ),
-    )
-    batches = Batches([document], [[0]] * n_kinds, TrainedObjective(name, attention_grids.NOISE), *about)
+    neighbours = Neighbours([(document.ids, document.word_of)])
+    marks = replace(find_target_tokens(tokenizer, model), neighbours=neighbours)
+    objective = TrainedObjective(name, attention_grids.NOISE)
+    n_kinds = len(split_batches(name, attention_grids.NOISE))
+    batches = Batches([document], [[0]] * n_kinds, objective, marks, 0, 0)
     for number in range(n_kinds):
         kind, batch = batches.objective_at(number).kind, batches[number]
         switch(model, kind)
@@ -64,7 +57,7 @@ def test_the_grid_is_what_the_attention_receives(name, received, texts, tokenize
         parts = [visible, visible]  # two layers
         if (
             kind == "masked" or batch["attention_mask"].dim() == 4
-        ):  # the last reads from the predicted places alone
+        ):  # the last reads from predicted places alone
             parts[1] = visible[batch["labels"][0].numpy() != IGNORE]
         if kind == "seq2seq":
             parts = [visible[:n, :n], visible[n:, n:], visible[n:, :n]]

@@ -21,9 +21,7 @@ def documents(tokenizer):
 
 
 def test_documents_are_the_same_each_time_and_as_blank_as_asked(tokenizer, documents):
-    assert [document.text for document in documents] == [
-        document.text for document in bench.write_documents(tokenizer, 3, words=12, share=0.25)
-    ]
+    assert documents == bench.write_documents(tokenizer, 3, words=12, share=0.25)
     assert all(len(document.blanks) == 3 and len(document.words) == 12 for document in documents)
 
 
@@ -48,8 +46,10 @@ def test_a_ratio_is_the_median_of_the_rounds():
     assert line == {"name": "some", "ratio": 2.0, "ours": 4.0, "theirs": 3.0, "unit": "blanks/s", "n": 5}
 
 
-def test_the_machine_s_products_are_both_measured():
-    assert all(peak > 0 for peak in bench.matrix_peaks(torch.float32))
+def test_both_peaks_of_the_machine_by_hand(monkeypatch):
+    monkeypatch.setattr(bench, "PRODUCT", (8, 16))
+    monkeypatch.setattr(bench, "timed", lambda run, *arguments: (0.5, run(*arguments)))
+    assert bench.matrix_peaks(torch.float32) == (2 * 8 * 16 * 16 / 0.5,) * 2
 
 
 def test_the_lines_of_a_gpu_keep_its_name_beside_those_of_the_processor(
@@ -63,14 +63,13 @@ def test_the_lines_of_a_gpu_keep_its_name_beside_those_of_the_processor(
     assert lines[0]["ours"] > 0 and lines[1]["ratio"] > 0 and lines[0]["n"] == 9
     for line in lines:
         line["device"] = "cuda (other)"
-    bench.save_rows(
-        [bench.result("fill_fp32", [2.0], [1.0], "blanks/s", 1), *lines], tmp_path / "bench.jsonl"
-    )
-    stored = pd.DataFrame(map(json.loads, (tmp_path / "bench.jsonl").read_text().splitlines()))
+    path = tmp_path / "bench.jsonl"
+    bench.save_rows([bench.result("fill_fp32", [2.0], [1.0], "blanks/s", 1), *lines], path)
+    stored = pd.DataFrame(map(json.loads, path.read_text().splitlines()))
     assert list(stored["device"]) == ["cpu (some)", "cuda (other)", "cuda (other)"]
     assert list(stored["precision"]) == ["fp32", "bf16", "bf16"]
-    bench.save_rows([bench.result("fill_fp32", [3.0], [1.0], "blanks/s", 1)], tmp_path / "bench.jsonl")
-    again = pd.read_json(tmp_path / "bench.jsonl", lines=True)
+    bench.save_rows([bench.result("fill_fp32", [3.0], [1.0], "blanks/s", 1)], path)
+    again = pd.read_json(path, lines=True)
     assert dict(zip(again["name"], again["ratio"], strict=True))["fill_fp32"] == 3 and len(again) == 3
 
 
@@ -81,16 +80,19 @@ def test_all_ways_of_training_lose_as_much_at_each_step(start, tokenizer, precis
     assert [line["name"] for line in lines] == [f"train_{precision}", f"train_by_trainer_{precision}"]
     assert losses["name"] == f"train_losses_{precision}" and 0 <= losses["ratio"] < 0.01
     assert all(line["ours"] > 0 < line["theirs"] for line in lines)
-    monkeypatch.setattr(bench, "LOSSES_APART", {precision: -1.0})
+
+
+def test_ways_of_training_that_lose_otherwise_are_refused(start, tokenizer, monkeypatch):
+    for name, value in (("LEARNED_WORDS", 12), ("STEPS", 1), ("LOSSES_APART", {"fp32": -1.0})):
+        monkeypatch.setattr(bench, name, value)
     with pytest.raises(StudyError, match="losses of the ways"):
-        bench.compare_training(start, tokenizer, precision, 1)
+        bench.compare_training(start, tokenizer, "fp32", 1)
 
 
 def test_the_plain_loop_learns(start, tokenizer):
     """Its losses of one batch, seen again and again, fall: no comparison with a loop that does nothing."""
     batch = {name: torch.tensor([[2, 9, 8, 7, 3]]) for name in ("input_ids", "labels")}
-    training = SimpleNamespace(
-        body_learning_rate=1e-2, weight_decay=0.0, max_gradient_norm=1.0, precision="fp32"
-    )
+    settings = {"weight_decay": 0.0, "max_gradient_norm": 1.0, "precision": "fp32"}
+    training = SimpleNamespace(body_learning_rate=1e-2, **settings)
     losses = learn_by_loop(deepcopy(start), [batch] * 5, training)
     assert losses[-1] < losses[0] - 1

@@ -22,15 +22,12 @@ def test_points_without_a_value_are_left_out():
     assert np.isnan(growth.fit_slope(np.array([1.0, 2, 4]), np.array([1.0, 2, np.nan]))["exponent"])
 
 
-@pytest.fixture
-def rows(monkeypatch, tokenizer):
+def test_every_way_is_measured_along_every_axis(monkeypatch, tokenizer, tmp_path):
+    monkeypatch.setattr(growth, "LAYERS", 2)
     monkeypatch.setattr(growth, "BASE", {"width": 32, "words": 12, "documents": 2, "share": 0.5})
     values = {"width": (32, 64), "words": (6, 12, 24), "documents": (1, 2, 4), "share": (0.25, 0.5, 1.0)}
     monkeypatch.setattr(growth, "VALUES", values)
-    return growth.measure_all(tokenizer, 1)
-
-
-def test_every_way_is_measured_along_every_axis(rows, tmp_path):
+    rows = growth.measure_all(tokenizer, 1)
     assert set(rows["way"]) == {*growth.LOOKS} and set(rows["axis"]) == {*growth.VALUES}
     assert (rows[["seconds", "flops"]] > 0).all(axis=None)
     exponents = growth.fit_exponents(rows).set_index(["way", "axis", "cost"])["exponent"]

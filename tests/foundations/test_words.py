@@ -1,5 +1,6 @@
 """Words, sentences and hashes of any script: marks belong to words, offsets to the text as it is given."""
 
+import math
 import sys
 import unicodedata
 
@@ -80,9 +81,8 @@ def test_characters_of_all_kinds_are_one_word_in_both_forms_and_marks_belong_to_
         if kind[0] in "PS":
             assert find_words(character) == [(0, 1)] and classify_word(character) == "punctuation", hex(code)
         if kind[0] == "M":
-            assert find_words(f"a{character}") == [(0, 2)] and classify_word(character) == "content", hex(
-                code
-            )
+            assert find_words(f"a{character}") == [(0, 2)], hex(code)
+            assert classify_word(character) == "content", hex(code)
 
 
 @pytest.mark.parametrize("word", ["ि", "\u0301", "हिन्दी", "cafe\u0301", "中", "x²"])
@@ -100,9 +100,8 @@ def test_texts_that_differ_in_one_vowel_sign_are_two():
     assert hash_text("Καφές, ΤΣΆΙ!") == hash_text("καφές τσάι")
     assert hash_text("中文，测试") == hash_text("中文 测试")
     assert hash_text("cap\u00adtain") == hash_text("cap\u200btain") == hash_text("captain")
-    assert hash_text("😀😀") == hash_text("😀 😀") != hash_text("💔") and hash_text(
-        "می\u200cخواهم"
-    ) != hash_text("میخواهم")
+    assert hash_text("😀😀") == hash_text("😀 😀") != hash_text("💔")
+    assert hash_text("می\u200cخواهم") != hash_text("میخواهم")
 
 
 @pytest.mark.parametrize(
@@ -140,14 +139,14 @@ def test_a_long_run_of_marks_takes_no_longer_than_its_length(mark):
     assert len(starts) <= 1
 
 
-@pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_blanks_are_whole_words_and_the_originals_give_the_text_back(name, strategy):
-    text = unicodedata.normalize("NFD", TEXTS[name].replace("|", ""))
-    corruption = mask_words(Document("d", text), strategy, 0.5, keyed_rng(0, "d"))
-    blanked = BlankedText("d", text, corruption.words, corruption.blanks)
-    filled = assemble_text(blanked, blanked.originals())
-    assert insert_missing_spaces(blanked, filled).text == filled.text == text
+def test_blanks_are_whole_words_and_the_originals_give_the_text_back(strategy):
+    for marked in TEXTS.values():
+        text = unicodedata.normalize("NFD", marked.replace("|", ""))
+        corruption = mask_words(Document("d", text), strategy, 0.5, keyed_rng(0, "d"))
+        blanked = BlankedText("d", text, corruption.words, corruption.blanks)
+        filled = assemble_text(blanked, blanked.originals())
+        assert insert_missing_spaces(blanked, filled).text == filled.text == text
 
 
 def test_punctuation_of_chinese_and_hindi_is_masked_and_no_mark_is():
@@ -178,9 +177,7 @@ def test_a_strategy_of_english_stopwords_says_when_the_texts_are_not_english():
         reads = strategy.removeprefix("random_as_") in ("stopwords", "content_words", "part_of_speech")
         assert bool(note_language(strategy, hindi)) == reads and not note_language(strategy, english)
     assert "0.0% of the words" in note_language("stopwords", hindi)
-    assert measure_stopwords(["the cat, the dog"]) == 0.5 and measure_stopwords(["。"]) != measure_stopwords(
-        ["。"]
-    )
+    assert measure_stopwords(["the cat, the dog"]) == 0.5 and math.isnan(measure_stopwords(["。"]))
 
 
 def test_the_scripts_without_spaces_are_those_that_the_docs_name():

@@ -52,6 +52,11 @@ def blank(text, blanks, id="d"):
     return BlankedText(id, text, find_words(text), blanks)
 
 
+def spans_of(blanked):
+    """Return the texts, and the characters of the blanks of each."""
+    return [text.text for text in blanked], [[text.words[i] for i in text.blanks] for text in blanked]
+
+
 def blank_awkwardly(texts):
     """Return texts with blanks at halves, at each edge, neighbours, none, all, words of many tokens, and no text."""
     n_words = [len(find_words(text)) for text in texts]

@@ -1,14 +1,20 @@
 """Trainings of a few steps, whole or killed on the way."""
 
 import filecmp
+import json
 from contextlib import contextmanager
+from dataclasses import replace
 
+import pandas as pd
 import pytest
+from tiny_texts import SHAPE
 
 from mlm_vs_clm.training.loop import Trainer
 from mlm_vs_clm.training.noise import Noise, TrainedObjective
+from mlm_vs_clm.training.objectives import OBJECTIVES
 from mlm_vs_clm.training.preparation import prepare
 from mlm_vs_clm.training.settings import Training, TrainingTexts
+from mlm_vs_clm.training.starts import as_kind, start_from_scratch
 
 TRAINING = Training(
     token_budget=1100,
@@ -22,7 +28,7 @@ TRAINING = Training(
     max_gradient_norm=1.0,
     max_subwords=64,
     dev_documents=4,
-    checkpoint_seconds=0.0,
+    checkpoint_seconds=3600.0,
     precision="fp32",
 )
 NOISE = Noise(ratio=0.5, unit="token", mask_share=0.8, random_share=0.1)
@@ -33,6 +39,13 @@ def train_tiny(model, tokenizer, documents, folder, name, training=TRAINING, noi
     learned = {"a": documents[:3], "b": documents[3:]}
     texts = TrainingTexts(learned, {"a": documents[:2], "b": documents[3:5] or documents[:2]})
     return prepare(model, tokenizer, texts, TrainedObjective(name, noise), training, folder).train(False)
+
+
+def train_from_scratch(name, tokenizer, documents, folder, noise=NOISE, **ways):
+    """Train a network of random weights; return the table of its curve and what `training.json` says."""
+    model = as_kind(start_from_scratch(SHAPE, tokenizer, 1), OBJECTIVES[name].kind, tokenizer)
+    train_tiny(model, tokenizer, documents, folder, name, replace(TRAINING, **ways), noise)
+    return pd.read_csv(folder / "curves.csv"), json.loads((folder / "training.json").read_text())
 
 
 class Killed(Exception):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from os.path import commonprefix
 
 import numpy as np
 import pytest
@@ -81,30 +82,18 @@ def test_the_longest_copied_run_is_named_by_numbers_and_a_hash():
 
 def test_no_word_of_a_text_is_shown(start, tokenizer):
     lists = (TRAIN[0].split()[:3], HOLDOUT[0].split()[:3])
-    report = audit(
-        TRAIN[:9], HOLDOUT[:9], COPIER[:9], names=lists, canaries=lists, model=start, tokenizer=tokenizer
-    )
+    nine = (TRAIN[:9], HOLDOUT[:9], COPIER[:9])
+    report = audit(*nine, names=lists, canaries=lists, model=start, tokenizer=tokenizer)
     shown = str(report) + repr(report) + json.dumps(report.to_dict(), allow_nan=False)
     assert not {*re.findall(r"[a-z]+", shown)} & {*LEXICON}
-    assert [line.split(":")[0] for line in str(report).splitlines()][-4:-2] == [
-        "canaries that come back",
-        "canaries by the loss",
-    ]
+    titles = [line.split(":")[0] for line in str(report).splitlines()]
+    assert titles[-4:-2] == ["canaries that come back", "canaries by the loss"]
 
 
 def brute(text, others):
-    lengths = []
-    for i in range(len(text)):
-        starts = [(other, j) for other in others for j in range(len(other))]
-        shared = [
-            next(
-                (k for k in range(len(text) - i) if other[j + k : j + k + 1] != text[i + k : i + k + 1]),
-                len(text) - i,
-            )
-            for other, j in starts
-        ]
-        lengths.append(max(shared, default=0))
-    return lengths
+    rests = [other[j:] for other in others for j in range(len(other))]
+    places = range(len(text))
+    return [max((len(commonprefix([text[i:], rest])) for rest in rests), default=0) for i in places]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -141,13 +130,12 @@ def test_names_that_come_back():
     assert not kept.names.share.exceeds_control
 
 
-def test_canaries_that_come_back(start, tokenizer):
+def test_canaries_that_come_back():
     planted, control = ([f"code {side} {a}" for a in SYLLABLES] for side in ("red", "blue"))
     report = audit(TRAIN, HOLDOUT, [*HONEST, *planted[:6]], canaries=(planted, control))
     assert report.canaries.returned.share.exceeds_control and report.canaries.loss is None
-    assert not audit(
-        TRAIN, HOLDOUT, HONEST, canaries=(planted, control)
-    ).canaries.returned.share.exceeds_control
+    clean = audit(TRAIN, HOLDOUT, HONEST, canaries=(planted, control))
+    assert not clean.canaries.returned.share.exceeds_control
 
 
 @pytest.fixture(scope="module")
@@ -206,9 +194,8 @@ def test_the_interval_of_two_means():
 
 def test_the_distance_to_the_closest_training_text():
     train = [words_of("a b c d"), words_of("e f")]
-    assert describe_nearest([words_of("a b x y"), ()], train) == dict.fromkeys(
-        (0.0, 0.05, 0.5, 0.95), 1 - 2 / 6
-    )
+    nearest = describe_nearest([words_of("a b x y"), ()], train)
+    assert nearest == dict.fromkeys((0.0, 0.05, 0.5, 0.95), 1 - 2 / 6)
     assert describe_nearest([words_of("f e")], train)[0.5] == 0 and describe_nearest([()], train) == {}
 
 
@@ -220,9 +207,8 @@ def test_the_closest_of_many_texts_is_found_by_rare_words(monkeypatch):
         return 1 - len({*text} & {*other}) / len({*text} | {*other})
 
     exact = [min(distance(text, other) for other in train) for text in texts]
-    assert describe_nearest(texts, train) == pytest.approx(
-        {share: np.quantile(exact, share) for share in (0.0, 0.05, 0.5, 0.95)}
-    )
+    shares = {share: np.quantile(exact, share) for share in (0.0, 0.05, 0.5, 0.95)}
+    assert describe_nearest(texts, train) == pytest.approx(shares)
     monkeypatch.setattr("blankfill.auditing.nearest.OCCURRENCES", 100)
     monkeypatch.setattr("blankfill.auditing.nearest.CLOSEST", 5)
     found = [describe_nearest([text], train)[0.5] for text in texts]

@@ -5,8 +5,9 @@ from math import cos, pi
 
 import pytest
 import torch
+from tiny_models import blank
 
-from blankfill import BlankedText, Sampling, fill, fill_causal, fill_infill, fill_masked
+from blankfill import Sampling, fill, fill_causal, fill_infill, fill_masked
 from blankfill.decoding.free_length import continues_word
 from blankfill.decoding.generation import generate_tokens
 from blankfill.errors import BlankfillError
@@ -21,18 +22,9 @@ FILLERS = [fill_causal, fill_infill]
 @pytest.fixture(scope="module")
 def blanked(texts):
     """Every third word; neighbours; all words; the last word alone; none."""
-    words = [find_words(text) for text in texts]
-    chosen = [
-        list(range(0, len(words[0]), 3)),
-        [3, 4, 5],
-        list(range(len(words[2]))),
-        [len(words[3]) - 1],
-        [],
-    ]
-    return [
-        BlankedText(f"d{i}", text, spans, blanks)
-        for i, (text, spans, blanks) in enumerate(zip(texts, words, chosen, strict=False))
-    ]
+    n_words = [len(find_words(text)) for text in texts]
+    chosen = [[*range(0, n_words[0], 3)], [3, 4, 5], [*range(n_words[2])], [n_words[3] - 1], []]
+    return [blank(text, blanks, f"d{i}") for i, (text, blanks) in enumerate(zip(texts, chosen, strict=False))]
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +46,11 @@ def test_neither_batch_nor_order_of_documents_changes_a_text(
     settings = {"length": length, "sampling": Sampling(temperature, seed=3)}
     wordy.set_attn_implementation(attention)
     together, cost = filler(wordy, tokenizer, blanked, **settings)
-    apart = [filler(wordy, tokenizer, [text], batch_tokens=1, **settings)[0][0] for text in blanked]
+    alone = [filler(wordy, tokenizer, [text], batch_tokens=1, **settings) for text in blanked]
     backwards, same_cost = filler(wordy, tokenizer, blanked[::-1], batch_tokens=150, **settings)
-    alone = sum(filler(wordy, tokenizer, [text], **settings)[1].token_forwards for text in blanked)
     wordy.set_attn_implementation("sdpa")
-    assert cost.token_forwards == alone
-    assert together == apart == backwards[::-1] and cost == same_cost
+    assert cost.token_forwards == sum(ledger.token_forwards for _, ledger in alone)
+    assert together == [made for (made,), _ in alone] == backwards[::-1] and cost == same_cost
 
 
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
@@ -127,14 +118,13 @@ def test_free_length_of_at_most_one_is_one(filler, wordy, tokenizer, blanked):
 def test_originals_are_never_counted(filler, length, wordy, tokenizer):
     """Words of one sub-word and of many: the same fills stand in their places."""
     texts = [f"the {word} saw the state" for word in ("captain", "a", "xylophonist")]
-    blanked = [BlankedText("d", text, find_words(text), [1]) for text in texts]
+    blanked = [blank(text, [1]) for text in texts]
     assert len({one.fills[0] for one in filler(wordy, tokenizer, blanked, length=length)[0]}) == 1
 
 
 def test_free_length_stays_within_the_model(wordy, tokenizer):
     """126 words and two marks leave no room, so a blank of a text this long takes one sub-word."""
-    text = " ".join(["a"] * 126)
-    blanked = [BlankedText("d", text, find_words(text), list(range(0, 126, 5)))]
+    blanked = [blank(" ".join(["a"] * 126), [*range(0, 126, 5)])]
     free, cost = fill_causal(wordy, tokenizer, blanked, length="free")
     assert cost.tokens_filled == len(blanked[0].blanks)
     assert free == fill_causal(wordy, tokenizer, blanked, length="one")[0]

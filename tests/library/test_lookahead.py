@@ -9,6 +9,7 @@ from blankfill.errors import BlankfillError
 from blankfill.networks.sizes import count_parameters, forward_flops
 from blankfill.slots.rows import to_rows, unknown_id
 from blankfill.slots.vocabulary import Speller, slot_bias
+from blankfill.writers import with_padding
 
 CAUSAL = [name for name, row in NETWORKS.items() if row[2] == "causal"]
 
@@ -47,12 +48,6 @@ def search_plainly(model, tokenizer, blanked, k, cap):
             best = max(found, key=lambda one: one[0])[1]
             row.ids[start:after] = best
     return [spell.fills(row, len(text.blanks)) for text, row in zip(blanked, rows, strict=True)]
-
-
-def with_padding(tokenizer):
-    if tokenizer.pad_token_id is None:
-        tokenizer.pad_token = tokenizer.eos_token
-    return tokenizer
 
 
 @pytest.mark.parametrize("cap", [2, 16])

@@ -6,22 +6,20 @@ import numpy as np
 import pytest
 import torch
 from tiny_models import blank
-from tiny_trainings import train_tiny
 from tokenizers.processors import TemplateProcessing
+from transformers import BloomConfig, BloomForCausalLM
 
-from blankfill import fill, fill_masked_left, score
+from blankfill import fill_masked_left, score
 from blankfill.draws import keyed_rng
 from blankfill.errors import BlankfillError
-from blankfill.networks.checkpoints import load_model
 from blankfill.networks.layouts import lay_out_masks
 from blankfill.slots.rows import to_rows
 from blankfill.slots.sampling import Sampling
 from blankfill.slots.vocabulary import Speller, slot_bias
+from mlm_vs_clm.training import masked_examples
 from mlm_vs_clm.training.batches import tokenize
-from mlm_vs_clm.training.budgets import choose_budget
 from mlm_vs_clm.training.noise import IGNORE, Noise, TargetTokens, TokenizedDocument
 from mlm_vs_clm.training.objectives import OBJECTIVES
-from mlm_vs_clm.training.starts import as_kind
 
 LEFT, MASK, RIGHT = 1, 9, 2
 
@@ -35,15 +33,11 @@ def test_layout_by_hand():
 
 def test_objective_by_hand(monkeypatch):
     """[CLS] un ##able to [SEP] with `##able` and `to` masked: each is read again behind its mask."""
-    from mlm_vs_clm.training import masked_examples
-
     document = TokenizedDocument(np.array([LEFT, 10, 11, 12, RIGHT]), np.array([-1, 0, 0, 1, -1]))
-    monkeypatch.setattr(
-        masked_examples, "choose_masked", lambda *_: np.array([False, False, True, True, False])
-    )
-    made = OBJECTIVES["mlm_left"].make_example(
-        document, Noise(0.5, "token", 0.8, 0.1), TargetTokens(MASK, 100), None
-    )
+    hidden = np.array([False, False, True, True, False])
+    monkeypatch.setattr(masked_examples, "choose_masked", lambda *_: hidden)
+    noise = Noise(0.5, "token", 0.8, 0.1)
+    made = OBJECTIVES["mlm_left"].make_example(document, noise, TargetTokens(MASK, 100), None)
     assert made["input_ids"].tolist() == [LEFT, 10, MASK, 11, MASK, 12, RIGHT]
     assert made["position_ids"].tolist() == [0, 1, 2, 2, 3, 3, 4]
     assert made["labels"].tolist() == [IGNORE, IGNORE, 11, IGNORE, 12, IGNORE, IGNORE]
@@ -129,23 +123,7 @@ def test_a_text_that_begins_with_a_blank_is_filled(causal_model, tokenizer):
     assert fill_masked_left(causal_model, bare, [text])[0][0].fills[0]
 
 
-def test_a_trained_model_fills_by_the_public_function(start, tokenizer, texts, tmp_path):
-    train_tiny(
-        as_kind(deepcopy(start), "causal", tokenizer),
-        tokenizer,
-        tokenize(texts, tokenizer, 64),
-        tmp_path,
-        "mlm_left",
-    )
-    trained = load_model(choose_budget(tmp_path, "a")[0], "causal")
-    text = blank(texts[0], [1, 2])
-    made = fill([texts[0]], [[text.words[1], text.words[2]]], trained, tokenizer, context="masked_left")
-    assert made.fills == [fill_masked_left(trained, tokenizer, [text])[0][0].fills]
-
-
 def test_what_cannot_be_filled_is_one_line(causal_model, tokenizer, texts):
-    from transformers import BloomConfig, BloomForCausalLM
-
     bare, text = deepcopy(tokenizer), blank(texts[0], [0])
     bare.mask_token = None
     with pytest.raises(BlankfillError, match="objective=mlm_left"):

@@ -153,15 +153,7 @@ def test_parameters_are_counted_once_and_a_shared_matrix_in_both_places(name, ne
 
 def test_position_limits(networks):
     limits = {name: position_limit(model) for name, (model, _) in networks.items()}
-    assert limits == {
-        "bert": 128,
-        "roberta": 200,
-        "modernbert": 200,
-        "gpt2": 200,
-        "llama": 300,
-        "t5": None,
-        "bart": 200,
-    }
+    assert limits == dict(bert=128, roberta=200, modernbert=200, gpt2=200, llama=300, t5=None, bart=200)
     roberta_model, _ = networks["roberta"]
     longest = torch.full((1, limits["roberta"]), 9)
     assert roberta_model(longest).logits.shape[1] == 200
@@ -181,8 +173,9 @@ def test_positions_count_from_zero_whatever_the_model(name, networks):
 def test_a_text_may_be_as_long_as_the_positions_and_no_longer(networks):
     model, tokenizer = networks["roberta"]
     assert fill(["(" * 198], [[(0, 1), (197, 198)]], model, tokenizer).n_unanswered == 0
-    with pytest.raises(DocumentError, match="document 0: 201 tokens do not fit the model's 200"):
+    with pytest.raises(DocumentError, match="document 0: 201 tokens do not fit the model's 200") as error:
         fill_masked(model, tokenizer, [blank_out("0", "(" * 199, [(0, 1)])])
+    assert "((" not in str(error.value)
     assert fill(["(" * 199], [[(0, 1)]], model, tokenizer).n_unanswered == 0  # in windows
 
 
@@ -203,8 +196,6 @@ def test_checkpoints_of_another_kind_are_refused_in_one_line(networks, tmp_path)
         assert "\n" not in str(error.value) and name in str(error.value)
     with pytest.raises(BlankfillError, match="nowhere"):
         load_model(tmp_path / "nowhere", "masked")
-    with pytest.raises(BlankfillError, match="BertModel is not a language model"):
-        model_kind(networks["bert"][0].bert)
 
 
 def test_a_wrapper_names_the_way_to_the_model_inside(networks):

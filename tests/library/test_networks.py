@@ -4,7 +4,7 @@ import pytest
 import torch
 from every_network import build
 from plain_loops import fill_slots, write_whole
-from tiny_models import NETWORKS, gpt2_like, llama_like, roberta_like
+from tiny_models import NETWORKS, SMALL
 from transformers import (
     BertConfig,
     BertForMaskedLM,
@@ -30,7 +30,6 @@ from blankfill.text import blank_out, find_words
 
 CAPTAIN = "The old captain sailed the small boat across the cold bay."
 DOCTOR = "A doctor."
-FEW = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
 
 
 def spans(*chosen):
@@ -40,29 +39,19 @@ def spans(*chosen):
 
 
 @pytest.fixture(scope="module")
-def words(texts):
-    return roberta_like(texts)
-
-
-def draw(model, std=0.25):
-    generator = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            if parameter.dim() > 1:
-                parameter.normal_(0, std, generator=generator)
-    return model
+def words(tokenizers):
+    return tokenizers["roberta"]
 
 
 def test_a_network_of_two_parts_in_16_bits_is_tried_on_a_copy_in_32():
     """Two ways of the network itself could differ by a near tie alone, and its texts were written without a cache."""
-    parts = BertConfig(vocab_size=60, **FEW | {"num_hidden_layers": N_LAYERS + 1})
+    parts = BertConfig(vocab_size=60, **SMALL | {"num_hidden_layers": N_LAYERS + 1})
     model = EncoderDecoderModel(EncoderDecoderConfig.from_encoder_decoder_configs(parts, parts)).bfloat16()
     model.generation_config.decoder_start_token_id = 7
     subject, tolerance = _testable(model)
     assert (subject.dtype, tolerance) == (torch.float32, TOLERANCE)
-    assert [len(part.layer) for part in (subject.encoder.encoder, subject.decoder.bert.encoder)] == [
-        N_LAYERS
-    ] * 2
+    stacks = (subject.encoder.encoder, subject.decoder.bert.encoder)
+    assert [len(stack.layer) for stack in stacks] == [N_LAYERS] * 2
     assert subject.generation_config.decoder_start_token_id == 7
     assert model.config.encoder.num_hidden_layers == N_LAYERS + 1
 
@@ -71,7 +60,7 @@ def test_a_network_of_two_parts_in_16_bits_is_tried_on_a_copy_in_32():
     "name", ["openai-gpt", "mamba", "jamba", "minimax", "rwkv", "falcon", "gpt2", "llama"]
 )
 def test_a_causal_network_reads_all_that_stands_before(name, words):
-    """H4: equal to whole passes without a cache, whether or not the class has one."""
+    """Equal to whole passes without a cache, whether or not the class has one."""
     model, blanks = build("causal", name, words), spans((3, 5, 9), (1,))
     made, measured = (run([CAPTAIN, DOCTOR], blanks, model, words) for run in (fill, score))
     for text, some, fills, one in zip((CAPTAIN, DOCTOR), blanks, made.fills, measured, strict=True):
@@ -83,7 +72,6 @@ def test_a_causal_network_reads_all_that_stands_before(name, words):
 
 @pytest.mark.parametrize("name", ["fnet", "convbert", "funnel", "nystromformer", "bert", "roberta"])
 def test_a_text_beside_a_longer_one_is_read_as_alone(name, words):
-    """H10."""
     model, blanks = build("masked", name, words), spans((2, 4), (1,))
     axes = {"order": "left_to_right"}
     made, measured = (run([CAPTAIN, DOCTOR], blanks, model, words, **axes) for run in (fill, score))
@@ -97,9 +85,8 @@ def test_a_text_beside_a_longer_one_is_read_as_alone(name, words):
 def test_an_encoder_decoder_writes_as_whole_passes_do(name, words):
     model, blanks = build("seq2seq", name, words), spans((2, 4), (1,))
     made = fill([CAPTAIN, DOCTOR], blanks, model, words, source="kept", max_new_tokens=5)
-    plain = [
-        write_whole(model, words, text, some, 5) for text, some in zip((CAPTAIN, DOCTOR), blanks, strict=True)
-    ]
+    pairs = zip((CAPTAIN, DOCTOR), blanks, strict=True)
+    plain = [write_whole(model, words, text, some, 5) for text, some in pairs]
     assert made.texts == words.batch_decode(plain, skip_special_tokens=True)
 
 
@@ -120,7 +107,6 @@ def test_rounding_refuses_no_network_of_a_known_class(name, dtype, networks):
 
 
 def test_a_network_that_reads_what_follows_is_told_the_true_reason(words):
-    """H28."""
     with pytest.raises(BlankfillError, match="XLNetLMHeadModel reads what follows a token too"):
         fill([CAPTAIN], spans((2,)), build("causal", "xlnet", words), words)
 
@@ -136,7 +122,7 @@ def test_look_ahead_is_refused_where_candidates_are_not_kept_apart(words):
     "name", ["roberta", "roberta-prelayernorm", "data2vec-text", "ibert", "mpnet", "esm", "bert"]
 )
 def test_the_longest_text_that_is_taken_can_be_read(name, words):
-    """H11: the limit is what the table of positions holds, found by reading one token more."""
+    """The limit is what the table of positions holds, found by reading one token more."""
     model = build("masked", name, words)
     limit = position_limit(model)
     ids = torch.full((1, limit), 50)
@@ -146,7 +132,7 @@ def test_the_longest_text_that_is_taken_can_be_read(name, words):
 
 
 def test_position_limit_of_data2vec_by_hand(words):
-    config = Data2VecTextConfig(vocab_size=len(words), max_position_embeddings=66, pad_token_id=2, **FEW)
+    config = Data2VecTextConfig(vocab_size=len(words), max_position_embeddings=66, pad_token_id=2, **SMALL)
     model = Data2VecTextForMaskedLM(config)
     assert (position_limit(model), first_position(model)) == (63, 3)
     long = "(" * 62
@@ -156,24 +142,16 @@ def test_position_limit_of_data2vec_by_hand(words):
 
 
 def test_encoder_and_decoder_may_have_limits_of_their_own(words):
-    sizes = {
-        "d_model": 16,
-        "encoder_layers": 1,
-        "decoder_layers": 1,
-        "encoder_ffn_dim": 16,
-        "decoder_ffn_dim": 16,
-    }
-    heads = {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
+    parts = [f"{part}_{of}" for part in ("encoder", "decoder") for of in ("layers", "attention_heads")]
+    sizes = dict.fromkeys(parts, 2) | {"d_model": 16, "encoder_ffn_dim": 16, "decoder_ffn_dim": 16}
     limits = {"max_encoder_position_embeddings": 32, "max_decoder_position_embeddings": 16}
-    config = LEDConfig(
-        vocab_size=len(words), attention_window=4, decoder_start_token_id=2, **sizes, **heads, **limits
-    )
+    config = LEDConfig(vocab_size=len(words), attention_window=4, decoder_start_token_id=2, **sizes, **limits)
     with pytest.raises(DocumentError, match="do not fit"):
         fill([CAPTAIN * 5], [[(4, 7)]], LEDForConditionalGeneration(config), words)
 
 
 def test_weights_that_are_not_numbers_are_told(networks, words):
-    """H5: a row of logits with a NaN or without a finite number; nothing is kept of the network's properties."""
+    """A row of logits with a NaN or without a finite number; nothing is kept of the network's properties."""
     for name, (model, tokenizer) in networks.items():
         axes = {"max_new_tokens": 3} if NETWORKS[name][2] == "seq2seq" else {}
         weight = next(p for p in model.parameters() if p.dim() > 1)
@@ -195,8 +173,8 @@ def test_weights_that_are_not_numbers_are_told(networks, words):
 
 
 def test_a_model_in_training_mode_is_used_in_evaluation_mode_and_given_back(words, networks):
-    """H6b: the same text each time, and every module has its own flag again, after an error too."""
-    model = BertForMaskedLM(BertConfig(vocab_size=len(words), hidden_dropout_prob=0.5, **FEW)).train()
+    """The same text each time, and every module has its own flag again, after an error too."""
+    model = BertForMaskedLM(BertConfig(vocab_size=len(words), hidden_dropout_prob=0.5, **SMALL)).train()
     model.bert.encoder.layer[0].eval()
     flags = [module.training for module in model.modules()]
     runs = [fill([CAPTAIN], spans((2, 4)), model, words).fills for _ in range(4)]
@@ -215,7 +193,7 @@ def test_a_model_in_training_mode_is_used_in_evaluation_mode_and_given_back(word
 
 def test_big_bird_takes_no_text_that_is_long_enough_for_its_sparse_attention():
     """It leaves that attention for good at the first short text, so a long one would depend on those before it."""
-    config = BigBirdConfig(vocab_size=99, max_position_embeddings=4096, **FEW)
+    config = BigBirdConfig(vocab_size=99, max_position_embeddings=4096, **SMALL)
     assert position_limit(BigBirdForMaskedLM(config)) == 704
     config.attention_type = "original_full"
     assert position_limit(BigBirdForMaskedLM(config)) == 4096
@@ -247,7 +225,7 @@ def blank_of(text):
 
 @pytest.mark.parametrize("mark", ["<extra_id_0>", "<extra_id_3>", "</s>"])
 def test_a_mark_typed_in_a_text_is_told_where_it_would_be_read_as_one(mark, networks):
-    """H31; by document, and not where the mark is a blank itself."""
+    """By document, and not where the mark is a blank itself."""
     model, tokenizer = networks["t5"]
     with pytest.raises(DocumentError, match=f"document 0: it contains {mark}"):
         fill([f"say {mark} to ___ now"], "___", model, tokenizer, max_new_tokens=3)
@@ -258,24 +236,22 @@ BYTES = {"first of three": "â", "continuing": "Ģ", "first of four": "ð"}
 
 
 @pytest.mark.parametrize("token", BYTES.values(), ids=BYTES)
-@pytest.mark.parametrize(("text", "n"), [("He said,(___)", 1), ("He said ___.", 1)])
-@pytest.mark.parametrize("make", [roberta_like, gpt2_like])
-def test_no_half_character_where_no_slot_is_left_for_the_rest(token, text, n, make, texts):
-    """H12."""
-    tokenizer = make(texts)
-    kind, name = ("masked", "roberta") if make is roberta_like else ("causal", "gpt2")
+@pytest.mark.parametrize("text", ["He said,(___)", "He said ___."])
+@pytest.mark.parametrize(("kind", "name"), [("masked", "roberta"), ("causal", "gpt2")])
+def test_no_half_character_where_no_slot_is_left_for_the_rest(token, text, kind, name, tokenizers):
+    tokenizer = tokenizers[name]
     model = build(kind, name, tokenizer)
     favour(model, tokenizer.convert_tokens_to_ids(token))
-    made = fill([text], "___", model, tokenizer, counts=[[n]])
+    made = fill([text], "___", model, tokenizer, counts=[[1]])
     assert "\ufffd" not in made.texts[0] and made.n_unanswered == 0
     if kind == "causal":
         assert "\ufffd" not in fill([text], "___", model, tokenizer, length="free").texts[0]
 
 
-@pytest.mark.parametrize("make", [roberta_like, gpt2_like, llama_like])
-def test_what_may_end_a_blank_by_trying(make, texts):
+@pytest.mark.parametrize("family", ["roberta", "gpt2", "llama"])
+def test_what_may_end_a_blank_by_trying(family, tokenizers):
     """A token may stand last if some bytes before it make it valid, first if some after it do, alone if it is valid."""
-    tokenizer = make(texts)
+    tokenizer = tokenizers[family]
     tokens = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
     parts = [head + b"\x85" * n for head in (b"", b"\xc3", b"\xe2", b"\xf2") for n in range(3)]
     n_parts = 0
@@ -290,13 +266,10 @@ def test_what_may_end_a_blank_by_trying(make, texts):
             or spelt[0] >= 0xE0
         )
     assert n_parts >= 128
-    may, names = slot_bias(tokenizer, len(tokenizer)) == 0, [*SlotKind]
-    lead = tokenizer.convert_tokens_to_ids("<0xE2>" if make is llama_like else "â")
-    assert [kind for kind in names if may[kind, lead]] == [
-        SlotKind.CONTINUATION,
-        SlotKind.NO_SPACE,
-        SlotKind.ANY,
-    ]
+    may = slot_bias(tokenizer, len(tokenizer)) == 0
+    lead = tokenizer.convert_tokens_to_ids("<0xE2>" if family == "llama" else "â")
+    free = [SlotKind.CONTINUATION, SlotKind.NO_SPACE, SlotKind.ANY]
+    assert [kind for kind in SlotKind if may[kind, lead]] == free
 
 
 def is_valid(spelt):
@@ -311,10 +284,9 @@ def favour(model, token):
     head.register_forward_hook(lambda module, read, logits: logits + bias)
 
 
-def test_a_blank_of_several_tokens_with_half_a_character_is_counted(texts):
-    """H12: each of its tokens may be a part of a character, and together they are none."""
-    tokenizer = roberta_like(texts)
-    model = build("masked", "roberta", tokenizer)
-    favour(model, tokenizer.convert_tokens_to_ids("â"))
-    made = fill(["He said,(___)"], "___", model, tokenizer, counts=[[2]])
+def test_a_blank_of_several_tokens_with_half_a_character_is_counted(words):
+    """Each of its tokens may be a part of a character, and together they are none."""
+    model = build("masked", "roberta", words)
+    favour(model, words.convert_tokens_to_ids("â"))
+    made = fill(["He said,(___)"], "___", model, words, counts=[[2]])
     assert "\ufffd" in made.texts[0] and made.n_unanswered == 1

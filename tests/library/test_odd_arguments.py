@@ -180,21 +180,6 @@ def test_candidates_hold_whole_characters(networks):
     assert candidates and not any("\ufffd" in word for answer in candidates for word in answer.words)
 
 
-@pytest.mark.parametrize(
-    ("settings", "says"),
-    [
-        ({"order": "parallel", "passes": 3}, "passes changes nothing beside order=parallel"),
-        (
-            {"order": "spread", "passes": 3, "schedule": "cosine"},
-            "schedule changes nothing beside order=spread",
-        ),
-    ],
-)
-def test_a_pace_without_effect_is_refused(settings, says, networks):
-    with pytest.raises(BlankfillError, match=says):
-        Filler(*networks["bert"], **settings)
-
-
 @pytest.mark.parametrize(("name", "context"), [("gpt2", "true_left"), ("bert", "leaky")])
 def test_lengths_are_refused_where_the_originals_are_read(name, context, networks):
     filler = Filler(*networks[name], context=context)

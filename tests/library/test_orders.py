@@ -111,14 +111,12 @@ def test_adaptive_orders_equal_a_slow_loop(order, per_pass, start, tokenizer, te
 
 def test_left_context_never_sees_the_right(start, tokenizer):
     axes = {"context": "left", "order": "left_to_right"}
-    text, other = (
-        "The doctor gave the patient two tablets.",
-        "The doctor gave the patient no boat, and the crew!",
-    )
-    a, b = fill_masked(start, tokenizer, [blank(text, [1, 4]), blank(other, [1, 4])], **axes)[0]
+    endings = ("two tablets.", "no boat, and the crew!")
+    text, other = (blank(f"The doctor gave the patient {ending}", [1, 4]) for ending in endings)
+    a, b = fill_masked(start, tokenizer, [text, other], **axes)[0]
     assert a.fills == b.fills
-    seen = ids_shown(lambda: fill_masked(start, tokenizer, [blank(text, [1, 4])], **axes))
-    row = to_rows([blank(text, [1, 4])], tokenizer, 128)[0]
+    seen = ids_shown(lambda: fill_masked(start, tokenizer, [text], **axes))
+    row = to_rows([text], tokenizer, 128)[0]
     assert len(seen) == len(row.slots)
     for ids, place in zip(seen, row.slots, strict=True):
         assert ids[place:] == [tokenizer.mask_token_id] * 9
@@ -200,8 +198,8 @@ def test_ledger_counts_by_hand(start, tokenizer):
 
 def test_gibbs_draws_anew_at_every_visit(start, tokenizer, texts):
     text = blank(texts[0], [1, 2, 3, 5, 6])
-    short = fill_masked(start, tokenizer, [text], order="gibbs", sweeps=1, sampling=Sampling(1.0))[0][0]
-    longer = fill_masked(start, tokenizer, [text], order="gibbs", sweeps=2, sampling=Sampling(1.0))[0][0]
+    settings = {"order": "gibbs", "sampling": Sampling(1.0)}
+    short, longer = (fill_masked(start, tokenizer, [text], sweeps=n, **settings)[0][0] for n in (1, 2))
     assert short.fills != longer.fills
 
 
@@ -241,11 +239,9 @@ torch.set_num_threads(1)
 from blankfill.text import find_words
 from blankfill import BlankedText, Sampling, fill_masked
 from blankfill.networks.checkpoints import load_model, load_tokenizer
-folder, texts = sys.argv[1], json.loads(sys.argv[2])
+folder, texts, ways = sys.argv[1], *map(json.loads, sys.argv[2:])
 model, tokenizer = load_model(folder, "masked"), load_tokenizer(folder)
 blanked = [BlankedText(f"t{i}", t, find_words(t), list(range(0, len(find_words(t)), 2))) for i, t in enumerate(texts)]
-ways = [dict(order="confidence"), dict(order="mask_predict", passes=3), dict(order="gibbs", per_pass=4),
-        dict(context="left", order="left_to_right"), dict(length="free", order="random", per_pass=2)]
 out = [[made.text for made in fill_masked(model, tokenizer, blanked, sampling=Sampling(1.0, seed=2), **way)[0]]
        for way in ways]
 print(json.dumps(out))
@@ -253,15 +249,7 @@ print(json.dumps(out))
 
 
 @pytest.mark.slow
-def test_another_process_and_other_batches_write_the_same_texts(start, tokenizer, texts, tmp_path):
-    start.save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
-    run = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(tmp_path), json.dumps(texts)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+def test_another_process_and_other_batches_write_the_same_texts(start, tokenizer, texts, folder):
     ways = [
         {"order": "confidence"},
         {"order": "mask_predict", "passes": 3},
@@ -269,18 +257,18 @@ def test_another_process_and_other_batches_write_the_same_texts(start, tokenizer
         {"context": "left", "order": "left_to_right"},
         {"length": "free", "order": "random", "per_pass": 2},
     ]
+    command = [sys.executable, "-c", SCRIPT, str(folder), json.dumps(texts), json.dumps(ways)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
     blanked = [blank(t, list(range(0, len(find_words(t)), 2)), f"t{i}") for i, t in enumerate(texts)]
     for theirs, way in zip(json.loads(run.stdout), ways, strict=True):
-        ours = fill_masked(
-            start, tokenizer, blanked[::-1], sampling=Sampling(1.0, seed=2), batch_tokens=60, **way
-        )
-        assert [made.text for made in ours[0][::-1]] == theirs
+        settings = {"sampling": Sampling(1.0, seed=2), "batch_tokens": 60} | way
+        ours, _ = fill_masked(start, tokenizer, blanked[::-1], **settings)
+        assert [made.text for made in ours[::-1]] == theirs
 
 
 def test_work_on_one_document_never_touches_another(start, tokenizer, texts):
     text = blank(texts[0], [1, 5], "same")
     alone = fill_masked(start, tokenizer, [text], order="entropy", per_pass=2)[0][0]
-    beside = fill_masked(
-        start, tokenizer, [replace(text, id="other"), blank("", [], "e"), text], order="entropy", per_pass=2
-    )[0]
+    texts = [replace(text, id="other"), blank("", [], "e"), text]
+    beside = fill_masked(start, tokenizer, texts, order="entropy", per_pass=2)[0]
     assert beside[2] == alone and beside[1] == assemble_text(blank("", [], "e"), [])

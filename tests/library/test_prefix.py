@@ -4,7 +4,7 @@ from copy import deepcopy
 
 import pytest
 import torch
-from tiny_models import blank
+from tiny_models import blank, spans_of
 from torch.nn.functional import log_softmax
 
 from blankfill import fill, fill_causal, score
@@ -38,10 +38,6 @@ def read_whole(model, ids, prefix):
         return model(input_ids=torch.tensor([ids]), attention_mask=visible[None, None]).logits[0]
 
 
-def to_spans(blanked):
-    return [t.text for t in blanked], [[t.words[w] for w in t.blanks] for t in blanked]
-
-
 def test_each_slot_is_filled_by_what_the_whole_text_with_its_prefix_expects(prefix_lm, tokenizer, blanked):
     filled, _ = fill_causal(prefix_lm, tokenizer, blanked, context="prefix")
     assert [f.fills for f in filled] != [f.fills for f in fill_causal(prefix_lm, tokenizer, blanked)[0]]
@@ -55,7 +51,7 @@ def test_each_slot_is_filled_by_what_the_whole_text_with_its_prefix_expects(pref
 
 
 def test_the_likelihood_is_that_of_the_whole_text_with_its_prefix(prefix_lm, tokenizer, blanked):
-    found = score(*to_spans(blanked), prefix_lm, tokenizer, context="prefix")
+    found = score(*spans_of(blanked), prefix_lm, tokenizer, context="prefix")
     for text, one in zip(blanked, found, strict=True):
         row = to_rows([text], tokenizer, 128)[0]
         nats = 0.0

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tiny_models import blank_awkwardly
+from tiny_models import blank_awkwardly, spans_of
 from tiny_texts import SHAPE
 
 from blankfill import Sampling, fill, fill_causal, fill_masked, fill_product, score
@@ -23,10 +23,6 @@ def causal(tokenizer):
 @pytest.fixture(scope="module")
 def blanked(texts):
     return blank_awkwardly(texts)
-
-
-def spans_of(blanked):
-    return [one.text for one in blanked], [[one.words[i] for i in one.blanks] for one in blanked]
 
 
 @torch.inference_mode()

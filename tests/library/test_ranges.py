@@ -5,9 +5,12 @@ from copy import deepcopy
 
 import pytest
 import torch
+from tiny_models import SMALL
+from transformers import LlamaConfig, LlamaForCausalLM
 
 from blankfill import fill, score
 from blankfill.errors import BlankfillError
+from blankfill.networks.probe import choose_way
 from blankfill.slots.ranges import RANGES
 
 BROKEN = (float("nan"), float("inf"), -float("inf"), -1, "many", True)
@@ -53,6 +56,9 @@ def test_a_number_of_tokens_is_a_whole_number(counts, start, tokenizer):
 def test_the_ends_of_the_ranges_fill_every_blank(extremes, start, tokenizer):
     made = fill(["Take ___ now and ___ then"], "___", start, tokenizer, **{"length": "one"} | extremes)
     assert all(one.strip() for one in made.fills[0]) and not made.skipped
+
+
+def test_a_temperature_that_would_overflow_is_refused(start, tokenizer):
     with pytest.raises(BlankfillError, match="too close to 0"):
         fill(["Take ___ now"], "___", start, tokenizer, length="one", temperature=1e-320)
 
@@ -67,8 +73,6 @@ def test_a_likelihood_that_is_not_finite_names_its_document(start, tokenizer):
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_a_weight_that_attention_hides_is_refused(start, value):
-    from blankfill.networks.probe import choose_way
-
     model = deepcopy(start)
     with torch.no_grad():
         model.bert.encoder.layer[0].attention.self.query.weight[0, 0] = value
@@ -77,13 +81,8 @@ def test_a_weight_that_attention_hides_is_refused(start, value):
 
 
 def test_rotary_positions_that_depend_on_the_length_are_read_the_plain_way():
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    from blankfill.networks.probe import choose_way
-
-    shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
     ways = {"fast": lambda network: torch.ones(1, 3), "plain": lambda network: torch.ones(1, 3)}
     for kind, way in (("default", "fast"), ("dynamic", "plain")):
         rope = {"rope_type": kind, "factor": 4.0, "rope_theta": 1e4}
-        model = LlamaForCausalLM(LlamaConfig(**shape, vocab_size=20, rope_parameters=rope)).eval()
+        model = LlamaForCausalLM(LlamaConfig(**SMALL, vocab_size=20, rope_parameters=rope)).eval()
         assert choose_way(model, ways) == way

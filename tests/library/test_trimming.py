@@ -46,9 +46,7 @@ def test_what_the_last_layer_spends_by_hand(start):
 
 @pytest.mark.parametrize("kind", BERT_LIKE)
 def test_every_kind_that_is_trimmed_equals_the_whole_network(kind, monkeypatch):
-    config = AutoConfig.for_model(kind, vocab_size=90, max_position_embeddings=40, pad_token_id=1, **SMALL)
-    torch.manual_seed(0)
-    model = AutoModelForMaskedLM.from_config(config).eval()
+    model = make_network(kind, False)
     ids = torch.randint(5, model.config.vocab_size, (2, 14), generator=torch.Generator().manual_seed(0))
     seen, slots = torch.arange(14) < torch.tensor([14, 9])[:, None], [[3, 13], [0]]
     ids[~seen] = model.config.pad_token_id

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from tiny_models import spans_of
 
 from blankfill import fill, fill_causal, score
 from blankfill.errors import BlankfillError
@@ -20,17 +21,13 @@ def test_with_the_true_left_side_every_token_is_predicted_from_the_originals(
         row = to_rows([text], tokenizer, 128)[0]
         with torch.no_grad():
             logits = causal_model(input_ids=torch.tensor([row.ids])).logits[0]
-        places, kinds = row.slots, row.kinds
-        for place, kind in zip(places, kinds, strict=True):
+        for place, kind in zip(row.slots, row.kinds, strict=True):
             row.ids[place] = int((logits[place - 1] + bias[kind]).argmax())
         assert made.fills == Speller(tokenizer).fills(row, len(text.blanks))
     with pytest.raises(BlankfillError, match="needs length=known"):
         fill_causal(causal_model, tokenizer, blanked, context="true_left", length="one")
-    texts, spans = [t.text for t in blanked], [[t.words[w] for w in t.blanks] for t in blanked]
-    asked = {"ids": [t.id for t in blanked]}
-    made = fill(texts, spans, causal_model, tokenizer, context="true_left", **asked)
+    given = (*spans_of(blanked), causal_model, tokenizer)
+    made = fill(*given, context="true_left", ids=[text.id for text in blanked])
     assert made.fills == [one.fills for one in filled]
-    left, true_left = (
-        score(texts, spans, causal_model, tokenizer, context=context) for context in ("left", "true_left")
-    )
+    left, true_left = (score(*given, context=context) for context in ("left", "true_left"))
     assert left == true_left  # a likelihood reads the originals anyway

@@ -25,7 +25,9 @@ def stored(tmp_path_factory, start, causal_model, networks, tokenizer):
         model.save_pretrained(folder / name)
         own.save_pretrained(folder / name)
         kinds[name] = kind
-    return lambda name, **how: Finetuner(folder / name, kinds[name], Finetuning(**(HOW | how)))
+    return lambda name, kind="", **how: Finetuner(
+        folder / name, kind or kinds[name], Finetuning(**(HOW | how))
+    )
 
 
 def write(i):
@@ -58,9 +60,8 @@ def test_other_families_answer_every_head_and_pairs(stored, name):
     for kind in (CLASSES, LABELS, WORDS):
         texts = [to_head(kind, i) for i in range(3)]
         (answers,) = stored(name, steps=1)(Head(kind, 2), texts, [texts], 0)
-        assert [scores.size // 2 for scores in answers] == [
-            len(one.target) if kind == WORDS else 1 for one in texts
-        ]
+        n_places = [len(one.target) if kind == WORDS else 1 for one in texts]
+        assert [scores.size // 2 for scores in answers] == n_places
     pairs = [Example("The captain.", np.array([1]), "The boat.")]
     assert stored(name, steps=1)(Head(CLASSES, 2), pairs, [pairs], 0)[0][0].shape == (2,)
 
@@ -70,10 +71,8 @@ def mark(text):
 
 
 def test_a_pair_is_told_from_the_same_sentences_apart(stored):
-    same = [
-        Example("The captain.", np.array([1]), "The boat."),
-        Example("The captain.", np.array([0]), "The fever."),
-    ] * 6
+    seconds = [(1, "The boat."), (0, "The fever.")] * 6
+    same = [Example("The captain.", np.array([kind]), second) for kind, second in seconds]
     (answers,) = stored("bert")(Head(CLASSES, 2), same, [same[:2]], 0)
     assert [int(one.argmax()) for one in answers] == [1, 0]
 
@@ -126,9 +125,8 @@ def test_a_network_is_read_where_it_has_seen_the_text(stored, name, sides, pooli
     tuner = stored(name, sides=sides)
     assert tuner.pooling == pooling
     body = tuner.load_body()
-    long, short = (
-        tuner.encode(Example(text, np.zeros(0))) for text in ("The captain saw the boat.", "The crew")
-    )
+    texts = ("The captain saw the boat.", "The crew")
+    long, short = (tuner.encode(Example(text, np.zeros(0))) for text in texts)
     batch = tuner._collate([long, short])
     model = HeadedNetwork(body, Head(CLASSES, 3), tuner.pooling).eval()
     with torch.inference_mode():
@@ -152,18 +150,10 @@ def test_words_beyond_the_limit_have_the_first_class(stored):
 
 
 def test_only_the_upper_layers_are_trained_and_no_embeddings(stored):
-    names = {
-        layers: {
-            name
-            for name, value in stored("bert", upper_layers=layers).load_body().named_parameters()
-            if value.requires_grad
-        }
-        for layers in (0, 1)
-    }
-    assert not any("word_embeddings" in name for name in names[0]) and any(
-        "layer.0" in name for name in names[0]
-    )
-    assert names[1] and all("layer.1" in name or "pooler" in name for name in names[1])
+    bodies = [stored("bert", upper_layers=layers).load_body() for layers in (0, 1)]
+    whole, upper = ([n for n, p in body.named_parameters() if p.requires_grad] for body in bodies)
+    assert not any("word_embeddings" in name for name in whole) and any("layer.0" in name for name in whole)
+    assert upper and all("layer.1" in name or "pooler" in name for name in upper)
 
 
 def test_the_same_seed_gives_the_same_answers_and_another_seed_others(stored):
@@ -189,12 +179,10 @@ def test_every_example_is_seen_before_one_is_seen_again():
         ({"learning_rate": 1e30}, "masked", "lower finetuning.learning_rate"),
     ],
 )
-def test_mistakes_are_one_line(tmp_path, start, tokenizer, how, kind, words):
-    start.save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
+def test_mistakes_are_one_line(stored, how, kind, words):
     texts = [write(i) for i in range(8)]
     with pytest.raises(StudyError) as told:
-        Finetuner(tmp_path, kind, Finetuning(**(HOW | how)))(Head(CLASSES, 2), texts, [texts], 0)
+        stored("bert", kind, **how)(Head(CLASSES, 2), texts, [texts], 0)
     assert words in str(told.value) and "\n" not in str(told.value)
 
 

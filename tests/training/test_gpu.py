@@ -1,19 +1,13 @@
 """A GPU fills, scores and trains as the processor does; skipped where torch sees none."""
 
-from dataclasses import replace
-
-import pandas as pd
 import pytest
 import torch
 from tiny_models import NETWORKS
-from tiny_texts import SHAPE
-from tiny_trainings import TRAINING, assert_same_files, killed_at, train_tiny
+from tiny_trainings import assert_same_files, killed_at, train_from_scratch
 
 from blankfill import fill, score
 from blankfill.text import find_words
-from mlm_vs_clm.training.batches import tokenize
 from mlm_vs_clm.training.objectives import OBJECTIVES
-from mlm_vs_clm.training.starts import as_kind, start_from_scratch
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU is visible to torch")
 DEVICES = ("cpu", "cuda")
@@ -51,23 +45,22 @@ def test_a_gpu_gives_the_same_likelihood(networks, texts, name):
 
 @pytest.mark.parametrize("name", OBJECTIVES)
 @pytest.mark.parametrize(("precision", "apart"), [("fp32", 1e-4), ("bf16", 0.02)])
-def test_a_gpu_learns_the_same(tokenizer, texts, tmp_path, name, precision, apart):
-    documents, losses = tokenize(texts, tokenizer, 64), []
+def test_a_gpu_learns_the_same(tokenizer, documents, tmp_path, name, precision, apart):
+    losses = []
     for device in DEVICES:
-        model = as_kind(start_from_scratch(SHAPE, tokenizer, 1), OBJECTIVES[name].kind, tokenizer)
-        training = replace(TRAINING, device=device, precision=precision)
-        train_tiny(model, tokenizer, documents, tmp_path / device, name, training)
-        losses.append(pd.read_csv(tmp_path / device / "curves.csv").dev_loss)
-    assert losses[1].tolist() == pytest.approx(losses[0].tolist(), rel=apart)
+        ways = {"device": device, "precision": precision}
+        curve, _ = train_from_scratch(name, tokenizer, documents, tmp_path / device, **ways)
+        losses.append(curve["dev_loss"].tolist())
+    assert losses[1] == pytest.approx(losses[0], rel=apart)
 
 
 @pytest.mark.parametrize("name", ["mlm", "clm", "infill", "seq2seq"])
-def test_a_killed_training_on_a_gpu_ends_with_the_same_bytes(tokenizer, texts, tmp_path, monkeypatch, name):
-    documents, training = tokenize(texts, tokenizer, 64), replace(TRAINING, device="cuda")
-
+def test_a_killed_training_on_a_gpu_ends_with_the_same_bytes(
+    tokenizer, documents, tmp_path, monkeypatch, name
+):
     def train(folder):
-        model = as_kind(start_from_scratch(SHAPE, tokenizer, 1), OBJECTIVES[name].kind, tokenizer)
-        train_tiny(model, tokenizer, documents, folder, name, training)
+        ways = {"device": "cuda", "checkpoint_seconds": 0.0}
+        train_from_scratch(name, tokenizer, documents, folder, **ways)
 
     train(tmp_path / "whole")
     with killed_at(3, monkeypatch):

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tiny_models import neox
+from tiny_models import NETWORKS, neox
 
 from blankfill.networks.attention import attention_of
 from blankfill.networks.sizes import hidden_states, output_layer, split_output_layer
@@ -10,8 +10,6 @@ from mlm_vs_clm.training import loss, vocabulary_arrays
 from mlm_vs_clm.training.loss import PredictedLoss
 from mlm_vs_clm.training.noise import IGNORE
 from mlm_vs_clm.training.training_attention import NAME as LEARNING
-
-NAMES = ["bert", "roberta", "modernbert", "gpt2", "llama", "t5", "bart"]
 
 
 def make_batch(name, tokenizer):
@@ -21,7 +19,7 @@ def make_batch(name, tokenizer):
     return batch | ({"decoder_input_ids": ids.roll(1)} if name in ("t5", "bart") else {})
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NETWORKS)
 def test_gradients_of_every_output_layer_are_those_of_autograd(name, networks):
     model, tokenizer = networks[name]
     if name == "bart":
@@ -43,7 +41,7 @@ def test_gradients_of_every_output_layer_are_those_of_autograd(name, networks):
     assert torch.allclose(logits, output_layer(model)(states), atol=1e-5)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NETWORKS)
 def test_every_network_learns_in_bf16_what_it_learns_in_float32(name, networks):
     model, tokenizer = networks[name]
     batch, learner, slopes = make_batch(name, tokenizer), PredictedLoss(model), {}
@@ -89,6 +87,5 @@ def test_arrays_kept_from_step_to_step_hold_nothing_of_the_step_before(name, dty
         assert learned.keys() == wanted.keys()
         for key, slope in wanted.items():
             assert torch.allclose(learned[key], slope, atol=1e-6 if dtype == torch.float32 else 2e-2), key
-    assert model.get_input_embeddings().weight.grad is learner.kept.gradient(
-        model.get_input_embeddings().weight
-    )
+    weight = model.get_input_embeddings().weight
+    assert weight.grad is learner.kept.gradient(weight)

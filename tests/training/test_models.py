@@ -1,23 +1,30 @@
 """Checkpoints from a folder: every class is taken, trained, saved, reloaded and fills; every wrong one is one line."""
 
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
-from tiny_models import NETWORKS, make_networks, make_tokenizers
-from tiny_trainings import train_tiny
+from onnx import TensorProto, helper, numpy_helper, save
+from tiny_models import NETWORKS
+from tiny_trainings import NOISE, TRAINING, train_tiny
 from transformers import DistilBertConfig, DistilBertForTokenClassification
 
 from blankfill import fill
+from blankfill.draws import keyed_rng
 from blankfill.networks.checkpoints import load_model, load_tokenizer
 from mlm_vs_clm.corpora.packages import locate
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.pipeline.artifacts import Runtime
 from mlm_vs_clm.pipeline.model_stages import make_start
-from mlm_vs_clm.training.batches import tokenize
+from mlm_vs_clm.training.batches import find_target_tokens, pad_examples, tokenize
 from mlm_vs_clm.training.budgets import choose_budget
+from mlm_vs_clm.training.loss import PredictedLoss
+from mlm_vs_clm.training.objectives import OBJECTIVES
 from mlm_vs_clm.training.onnx import read_distilbert, read_tagger, read_weights
 from mlm_vs_clm.training.sources import (
     load_start,
@@ -32,14 +39,18 @@ OBJECTIVE = {"masked": "mlm", "causal": "clm", "seq2seq": "seq2seq"}
 
 
 @pytest.fixture(scope="module")
-def folders(texts, tokenizer, tmp_path_factory):
+def folders(networks, tmp_path_factory):
     """Return a checkpoint folder for every class, as a user would have one."""
     made = {}
-    for name, (model, tokens) in make_networks(make_tokenizers(texts, tokenizer)).items():
+    for name, (model, tokens) in networks.items():
         made[name] = tmp_path_factory.mktemp(name)
         model.save_pretrained(made[name])
         tokens.save_pretrained(made[name])
     return made
+
+
+def shapes(state):
+    return {name: value.shape for name, value in state.items()}
 
 
 def make(source, kind, folder, **settings):
@@ -50,8 +61,9 @@ def make(source, kind, folder, **settings):
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_every_class_is_taken_trained_saved_reloaded_and_fills(name, folders, texts, tmp_path):
-    kind = NETWORKS[name][2]
+def test_every_class_is_taken_learns_is_stored_and_fills(name, folders, texts, tmp_path):
+    """The loss on a few texts falls, and the stored model has it again."""
+    kind, folder = NETWORKS[name][2], tmp_path / "trained"
     start = make(folders[name], kind, tmp_path / "start")
     tokenizer = load_tokenizer(start)
     assert tokenizer.pad_token_id is not None and not read_start_info(start).has_new_head
@@ -59,13 +71,24 @@ def test_every_class_is_taken_trained_saved_reloaded_and_fills(name, folders, te
     model = load_start(start, kind, tokenizer)
     assert all(torch.equal(before[key], value) for key, value in model.state_dict().items())
     documents = tokenize(texts, tokenizer, 64, kind)
-    train_tiny(model, tokenizer, documents, tmp_path / "trained", OBJECTIVE[kind])
-    files = {path.suffix for path in (tmp_path / "trained").rglob("*")}
+    way = replace(TRAINING, token_budget=4000, budgets=1, body_learning_rate=1e-2)
+    train_tiny(model, tokenizer, documents, folder, OBJECTIVE[kind], way)
+    files = {path.suffix for path in folder.rglob("*")}
     assert ".safetensors" in files and not files & {".bin", ".pt", ".pkl"}
-    best, _ = choose_budget(tmp_path / "trained", "a")
+    curve = pd.read_csv(folder / "curves.csv").query("corpus == 'a'")["dev_loss"].tolist()
+    assert curve[-1] < curve[0]
+    best, _ = choose_budget(folder, "a")
     trained, tokenizer = load_model(best, kind), load_tokenizer(best)
     moved = trained.state_dict()
-    assert any(not torch.equal(before[key], moved[key]) for key in before)
+    assert moved.keys() == before.keys() and any(not torch.equal(before[key], moved[key]) for key in before)
+    objective, marks = OBJECTIVES[OBJECTIVE[kind]], find_target_tokens(tokenizer, trained)
+    noisy = [
+        objective.make_example(document, NOISE, marks, keyed_rng(1, "noise", 0, i))
+        for i, document in enumerate(documents[:2])
+    ]
+    with torch.no_grad():
+        loss = PredictedLoss(trained)(**pad_examples(noisy, tokenizer.pad_token_id))
+    assert loss.item() == pytest.approx(curve[-1], rel=1e-4)
     axes = {"source": "kept", "max_new_tokens": 8} if kind == "seq2seq" else {}
     filled = fill([texts[0]], [[(4, 7)]], trained, tokenizer, **axes)
     assert kind == "seq2seq" or (filled.fills[0][0] and filled.texts[0].startswith("The "))
@@ -87,9 +110,8 @@ WRONG = [("gpt2", "masked"), ("bert", "causal"), ("bert", "seq2seq"), ("t5", "ca
 
 @pytest.mark.parametrize(("name", "kind"), WRONG)
 def test_a_checkpoint_of_another_kind_is_one_line(name, kind, folders, tmp_path):
-    with pytest.raises(
-        StudyError, match=f"{name} checkpoint is not a {kind} model|where a {kind} one is needed"
-    ) as told:
+    told_kinds = f"{name} checkpoint is not a {kind} model|where a {kind} one is needed"
+    with pytest.raises(StudyError, match=told_kinds) as told:
         make(folders[name], kind, tmp_path)
     assert "\n" not in str(told.value)
 
@@ -145,10 +167,8 @@ def test_a_causal_checkpoint_becomes_a_masked_model_that_sees_both_sides(folders
         logits = model(input_ids=ids, attention_mask=mask).logits[:, 1]
         assert not torch.allclose(logits[0], logits[1])
     with torch.no_grad():
-        alone, padded = (
-            model(input_ids=ids[1:, :2]).logits,
-            model(input_ids=ids, attention_mask=seen).logits,
-        )
+        alone = model(input_ids=ids[1:, :2]).logits
+        padded = model(input_ids=ids, attention_mask=seen).logits
     torch.testing.assert_close(alone[0], padded[1, :2])
     filled = fill([texts[0]], [[(4, 7)]], model, tokenizer, order="left_to_right")
     assert filled.fills[0][0] and filled.ledger.passes
@@ -158,8 +178,6 @@ def test_a_causal_checkpoint_becomes_a_masked_model_that_sees_both_sides(folders
 
 def write_graph(path, matrices, tables, norms):
     """Write an int8 graph as onnx.quantize leaves it: matrices renamed, transposed and scaled; tables by name."""
-    from onnx import TensorProto, helper, numpy_helper, save
-
     tensors, nodes = [], []
 
     def add(stem, value, zero):
@@ -187,12 +205,8 @@ def write_graph(path, matrices, tables, norms):
 def test_onnx_weights_come_back_under_their_modules(tmp_path):
     weight, table = np.array([[0.1, -0.2], [0.3, 0.0], [0.05, 1.27]]), np.array([[-1.28, 0.5]])
     norm = np.array([1.5, 2.0], dtype=np.float32)
-    write_graph(
-        tmp_path / "g.onnx",
-        {"enc/q": weight},
-        {"enc.table.weight": table},
-        {"enc.norm.weight": norm},
-    )
+    tables, norms = {"enc.table.weight": table}, {"enc.norm.weight": norm}
+    write_graph(tmp_path / "g.onnx", {"enc/q": weight}, tables, norms)
     read = read_weights(tmp_path / "g.onnx")
     assert read.keys() == {"enc.q.weight", "enc.table.weight", "enc.norm.weight"}
     assert read["enc.q.weight"].numpy() == pytest.approx(weight, abs=1e-6)
@@ -209,8 +223,10 @@ def test_graphs_of_another_network_are_one_line(tmp_path):
         read_distilbert(tmp_path, 0)
 
 
-def write_tagger(folder):
-    """Write a tiny DistilBERT tagger as an int8 graph with its tags and a tokenizer that cuts; return its weights."""
+@pytest.fixture(scope="module")
+def tagger(tmp_path_factory):
+    """The folder of a tiny DistilBERT tagger as an int8 graph, with its tags and a tokenizer that cuts; and its weights."""
+    folder = tmp_path_factory.mktemp("tagger")
     torch.manual_seed(3)
     tokenizer = train_tokenizer(["some words to learn, and more words"] * 3, 60)
     tokenizer.backend_tokenizer.enable_truncation(4)
@@ -229,35 +245,28 @@ def write_tagger(folder):
         n.removesuffix(".weight").replace(".", "/").replace("layer/", "layer."): weights[n] for n in inner
     }
     write_graph(folder / "tagger.onnx", modules, {n: weights[n] for n in tables}, rest)
-    return weights
+    return folder, weights
 
 
-def test_a_tagger_comes_back_as_a_masked_model_with_a_new_head(tmp_path):
-    weights = {n: v for n, v in write_tagger(tmp_path).items() if n.startswith("distilbert.")}
-    model, tokenizer, note = start_from_checkpoint(tmp_path, "masked", 0)
-    read = model.state_dict()
-    assert all(read[name].numpy() == pytest.approx(value, abs=0.0051) for name, value in weights.items())
-    assert (
-        note.has_new_head
-        and model.vocab_projector.weight is model.distilbert.embeddings.word_embeddings.weight
-    )
-    assert torch.equal(
-        start_from_checkpoint(tmp_path, "masked", 0)[0].vocab_transform.weight, read["vocab_transform.weight"]
-    )
-    assert (
-        len(tokenizer("some words to learn, and more words").input_ids) > 4
-        and tokenizer.mask_token_id is not None
-    )
+def test_a_tagger_comes_back_as_a_masked_model_with_a_new_head(tagger):
+    folder, weights = tagger
+    model, tokenizer, note = start_from_checkpoint(folder, "masked", 0)
+    read, again = model.state_dict(), start_from_checkpoint(folder, "masked", 0)[0].state_dict()
+    kept = {name: value for name, value in weights.items() if name.startswith("distilbert.")}
+    assert all(read[name].numpy() == pytest.approx(value, abs=0.0051) for name, value in kept.items())
+    assert note.has_new_head and torch.equal(again["vocab_transform.weight"], read["vocab_transform.weight"])
+    assert model.vocab_projector.weight is model.distilbert.embeddings.word_embeddings.weight
+    assert len(tokenizer("some words to learn, and more words").input_ids) > 4
+    assert tokenizer.mask_token_id is not None
     with pytest.raises(StudyError, match="causal"):
-        start_from_checkpoint(tmp_path, "causal", 0)
+        start_from_checkpoint(folder, "causal", 0)
 
 
 @pytest.mark.parametrize("layers", [0, 1])
-def test_the_lower_layers_of_a_distilbert_as_a_bert_are_its_own(layers, tmp_path):
+def test_the_lower_layers_of_a_distilbert_as_a_bert_are_its_own(layers, tagger):
     """Hidden states are equal to the last bit; the head is drawn from the seed, whatever was drawn before."""
-    write_tagger(tmp_path)
-    distilled, tokenizer, _ = read_distilbert(tmp_path, 0)
-    model, tokens = start_from_encoder(tmp_path, 0, layers=layers)
+    distilled, tokenizer, _ = read_distilbert(tagger[0], 0)
+    model, tokens = start_from_encoder(tagger[0], 0, layers=layers)
     assert len(model.bert.encoder.layer) == model.config.num_hidden_layers == (layers or 2)
     asked = tokenizer(["some words to learn", "more"], padding=True, return_tensors="pt")
     assert tokens("some words").input_ids == tokenizer("some words").input_ids
@@ -266,35 +275,30 @@ def test_the_lower_layers_of_a_distilbert_as_a_bert_are_its_own(layers, tmp_path
         ours = model.eval()(**asked, output_hidden_states=True).hidden_states
     assert all(torch.equal(*pair) for pair in zip(theirs[: len(ours)], ours, strict=True))
     assert model.cls.predictions.decoder.weight is model.bert.embeddings.word_embeddings.weight
-    again, _ = start_from_encoder(tmp_path, 0, layers=layers)
+    again, _ = start_from_encoder(tagger[0], 0, layers=layers)
     assert all(torch.equal(value, again.state_dict()[name]) for name, value in model.state_dict().items())
 
 
-def test_lower_layers_become_every_kind_and_a_new_network(tmp_path):
-    write_tagger(tmp_path)
-    settings = {"start": "encoder", "encoder": str(tmp_path), "seed": 0, "layers": 1}
-    (folder := tmp_path / "start").mkdir()
-    make_start(settings, {}, folder, Runtime(show_progress=False))
-    tokenizer = load_tokenizer(folder)
-    sizes = [load_start(folder, kind, tokenizer).num_parameters() for kind in OBJECTIVE]
+def test_lower_layers_become_every_kind_and_a_new_network(tagger, tmp_path):
+    settings = {"start": "encoder", "encoder": str(tagger[0]), "seed": 0, "layers": 1}
+    make_start(settings, {}, tmp_path, Runtime(show_progress=False))
+    tokenizer = load_tokenizer(tmp_path)
+    sizes = [load_start(tmp_path, kind, tokenizer).num_parameters() for kind in OBJECTIVE]
     assert sizes[0] == sizes[1] < sizes[2]
-    new, _ = start_from_encoder(tmp_path, 0, is_new=True, layers=1)
-    old = load_start(folder, "masked", tokenizer).state_dict()
-    assert {name: value.shape for name, value in new.state_dict().items()} == {
-        n: v.shape for n, v in old.items()
-    }
+    new, _ = start_from_encoder(tagger[0], 0, is_new=True, layers=1)
+    assert shapes(new.state_dict()) == shapes(load_start(tmp_path, "masked", tokenizer).state_dict())
     with pytest.raises(StudyError, match="model.layers=3: the encoder has 2"):
-        start_from_encoder(tmp_path, 0, layers=3)
+        start_from_encoder(tagger[0], 0, layers=3)
 
 
-def test_a_tagger_comes_back_with_its_tags_and_its_layer(tmp_path):
-    weights = write_tagger(tmp_path)
-    model, tokenizer = read_tagger(tmp_path)
+def test_a_tagger_comes_back_with_its_tags_and_its_layer(tagger, tmp_path):
+    folder, weights = tagger
+    model, tokenizer = read_tagger(folder)
     read = model.state_dict()
     assert read.keys() == weights.keys() and model.config.id2label[1] == "$DELETE"
     assert all(read[name].numpy() == pytest.approx(value, abs=0.0051) for name, value in weights.items())
     assert len(tokenizer("some words to learn, and more words").input_ids) > 4
-    (tmp_path / "tag_vocab.json").unlink()
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("tag_vocab.json"))
     with pytest.raises(StudyError, match="its tags are not those of a DistilBERT tagger"):
         read_tagger(tmp_path)
 
@@ -317,9 +321,7 @@ def test_random_weights_take_shape_and_tokenizer_of_an_encoder_and_only_those(fo
         make_start({"start": start, "encoder": str(folders["bert"]), "seed": 1}, {}, folder, Runtime())
         made[name] = load_model(folder, "masked").state_dict()
     layer = "bert.encoder.layer.0.output.dense.weight"
-    assert {key: one.shape for key, one in made["new"].items()} == {
-        key: one.shape for key, one in made["pretrained"].items()
-    }
+    assert shapes(made["new"]) == shapes(made["pretrained"])
     assert torch.equal(made["new"][layer], made["again"][layer])
     assert not torch.equal(made["new"][layer], made["pretrained"][layer])
     assert load_tokenizer(tmp_path / "new").get_vocab() == load_tokenizer(folders["bert"]).get_vocab()

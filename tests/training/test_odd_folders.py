@@ -6,7 +6,7 @@ import shutil
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tiny_models import roberta, roberta_like
+from tiny_models import roberta
 
 from blankfill.networks.checkpoints import load_model, load_tokenizer
 from mlm_vs_clm.errors import StudyError
@@ -19,9 +19,9 @@ FP32 = next(name for name, dtype in DTYPES.items() if dtype == "float32")
 
 
 @pytest.fixture(scope="module")
-def whole(texts, tmp_path_factory):
+def whole(tokenizers, tmp_path_factory):
     """Return a folder with one file of weights, and one with several."""
-    folders, tokenizer = tmp_path_factory.mktemp("whole"), roberta_like(texts)
+    folders, tokenizer = tmp_path_factory.mktemp("whole"), tokenizers["roberta"]
     torch.manual_seed(0)
     model = roberta(tokenizer)
     for name, size in (("single", "1GB"), ("shards", "20KB")):
@@ -31,11 +31,9 @@ def whole(texts, tmp_path_factory):
 
 
 @pytest.fixture
-def copy(whole, tmp_path):
-    def make(name):
-        return shutil.copytree(whole / name, tmp_path / "model")
-
-    return make
+def folder(whole, tmp_path):
+    """Return a copy of the folder with one file of weights."""
+    return shutil.copytree(whole / "single", tmp_path / "model")
 
 
 def edit(path, **changes):
@@ -62,9 +60,63 @@ def list_elsewhere(folder, name_of):
     return folder / shard
 
 
-def test_weights_outside_the_folder_are_not_read(copy, tmp_path):
+def pickle(folder):
+    (folder / WEIGHTS).unlink()
+    torch.save({}, folder / "pytorch_model.bin")
+
+
+def lose_shard(folder):
+    (folder / WEIGHTS).unlink()
+    index = {"metadata": {}, "weight_map": {"a": "model-00001-of-00002.safetensors"}}
+    (folder / INDEX).write_text(json.dumps(index))
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1\n"
+FAULTS = {
+    "pointer": lambda f: (f / WEIGHTS).write_text(f"{POINTER}oid x\nsize 9\n"),
+    "cut": lambda f: (f / WEIGHTS).write_bytes((f / WEIGHTS).read_bytes()[:-100]),
+    "empty": lambda f: (f / WEIGHTS).write_bytes(b""),
+    "pickled": pickle,
+    "no shard": lose_shard,
+    "wider": lambda f: edit(f / "config.json", hidden_size=32),
+    "fewer layers": lambda f: edit(f / "config.json", num_hidden_layers=1),
+    "no settings": lambda f: (f / "config.json").unlink(),
+    "broken settings": lambda f: (f / "config.json").write_text("{"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_weights_that_do_not_fit_are_refused_in_one_line(folder, fault):
+    FAULTS[fault](folder)
+    with pytest.raises(StudyError, match=str(folder)) as error:
+        load_model(folder, "masked")
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_is_no_model_folder(folder):
+    with pytest.raises(StudyError, match=r"config\.json is a file: give the folder"):
+        load_model(folder / "config.json", "masked")
+
+
+@pytest.mark.parametrize("text", [None, "", "{", "[]"])
+def test_a_tokenizer_is_not_made_up(folder, text):
+    for path in [*folder.glob("vocab*"), *folder.glob("merges*"), *folder.glob("token*")]:
+        path.unlink()
+    if text is not None:
+        (folder / "tokenizer.json").write_text(text)
+    with pytest.raises(StudyError, match=str(folder)):
+        load_tokenizer(folder)
+
+
+def test_a_tokenizer_with_far_fewer_tokens_is_refused(folder):
+    edit(folder / "config.json", vocab_size=30522)
+    with pytest.raises(StudyError, match="do not belong together"):
+        load_tokenizer(folder)
+
+
+def test_weights_outside_the_folder_are_not_read(whole, tmp_path):
     """Whole weights lie there: what an index names leads nowhere else, up, absolute, below or round about."""
-    folder = copy("shards")
+    folder = shutil.copytree(whole / "shards", tmp_path / "model")
     names = {
         "up": lambda file: f"../{file}",
         "absolute": lambda file: str(tmp_path / file),
@@ -87,16 +139,14 @@ def test_weights_in_several_files_are_the_same_network(whole):
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.uint8, torch.bool, torch.complex64])
-def test_weights_of_a_type_that_is_no_weight_are_refused(dtype, copy):
-    folder = copy("single")
+def test_weights_of_a_type_that_is_no_weight_are_refused(dtype, folder):
     weights = {name: value.to(dtype) for name, value in load_file(folder / WEIGHTS).items()}
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
     refused_by_all(folder, r"model\.safetensors: .* is stored as \w+, which no weight is")
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
-def test_weights_of_another_precision_are_read(dtype, copy):
-    folder = copy("single")
+def test_weights_of_another_precision_are_read(dtype, folder):
     weights = {name: value.to(dtype) for name, value in load_file(folder / WEIGHTS).items()}
     weights["roberta.embeddings.position_ids"] = torch.arange(3)[None]  # as older checkpoints have
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
@@ -107,8 +157,7 @@ def test_weights_of_another_precision_are_read(dtype, copy):
 
 @pytest.mark.parametrize("name", ["vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads"])
 @pytest.mark.parametrize("number", [-1, 0, 10**9, "2", 2.5, None, 3])
-def test_sizes_that_no_network_has_are_refused(name, number, copy):
-    folder = copy("single")
+def test_sizes_that_no_network_has_are_refused(name, number, folder):
     edit(folder / "config.json", **{name: number})
     if (name, number) == ("num_hidden_layers", 3):  # an encoder is cut to fewer
         with pytest.raises(StudyError, match="lacks 8 weights"):
@@ -120,17 +169,15 @@ def test_sizes_that_no_network_has_are_refused(name, number, copy):
 @pytest.mark.parametrize(
     "name", [WEIGHTS, "config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json"]
 )
-def test_a_folder_where_a_file_is_needed_is_told(name, copy):
-    folder = copy("single")
+def test_a_folder_where_a_file_is_needed_is_told(name, folder):
     (folder / name).unlink(missing_ok=True)
     (folder / name).mkdir()
     with pytest.raises(StudyError, match=f"{name} is a folder|holds no {name}|holds no tokenizer"):
         start_from_checkpoint(folder, "masked", 0)
 
 
-def test_a_token_beyond_the_embeddings_is_refused(copy):
+def test_a_token_beyond_the_embeddings_is_refused(folder):
     """As many tokens as the model, but one id in a gap far above."""
-    folder = copy("single")
     read = json.loads((folder / "tokenizer.json").read_text())
     read["model"]["vocab"][[*read["model"]["vocab"]][300]] = 1_000_000
     (folder / "tokenizer.json").write_text(json.dumps(read))
@@ -141,8 +188,7 @@ def test_a_token_beyond_the_embeddings_is_refused(copy):
 
 
 @pytest.mark.parametrize("limit", ["x", -1, 0, 2, None, [512]])
-def test_an_encoder_that_can_read_no_text_is_told(limit, copy):
-    folder = copy("single")
+def test_an_encoder_that_can_read_no_text_is_told(limit, folder):
     edit(folder / "tokenizer_config.json", model_max_length=limit)
     if limit is None:
         embed(folder)  # the library's default: no limit of its own
@@ -151,8 +197,7 @@ def test_an_encoder_that_can_read_no_text_is_told(limit, copy):
             embed(folder)
 
 
-def test_an_encoder_with_numbers_that_are_none_is_told(copy):
-    folder = copy("single")
+def test_an_encoder_with_numbers_that_are_none_is_told(folder):
     weights = load_file(folder / WEIGHTS)
     weights["roberta.embeddings.word_embeddings.weight"][:] = float("nan")
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
@@ -160,16 +205,14 @@ def test_an_encoder_with_numbers_that_are_none_is_told(copy):
         embed(folder)
 
 
-def test_an_encoder_that_only_says_it_has_a_decoder_is_told(copy):
-    folder = copy("single")
+def test_an_encoder_that_only_says_it_has_a_decoder_is_told(folder):
     edit(folder / "config.json", is_encoder_decoder=True)
     with pytest.raises(StudyError, match="roberta has no encoder of its own"):
         embed(folder)
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"model": 3}', "version https://git-lfs.github.com/spec/v1\n"])
-def test_the_check_of_a_corpus_tells_a_tokenizer_that_is_damaged(text, copy):
-    folder = copy("single")
+@pytest.mark.parametrize("text", ["", "{}", '{"model": 3}', POINTER])
+def test_the_check_of_a_corpus_tells_a_tokenizer_that_is_damaged(text, folder):
     (folder / "tokenizer.json").write_text(text)
     with pytest.raises(StudyError, match="tokenizer.json cannot be read as a tokenizer"):
         note_unknown(folder, "tiny", ["The old captain."])
