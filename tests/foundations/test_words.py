@@ -90,10 +90,6 @@ def test_a_mark_is_no_punctuation(word):
     assert classify_word(word) == "content"
 
 
-def test_small_letters_of_a_capital_with_a_dot_are_one_word():
-    assert len(split_words("İstanbul".lower())) == 1
-
-
 def test_texts_that_differ_in_one_vowel_sign_are_two():
     assert hash_text("की") != hash_text("का") and hash_text("café") != hash_text("cafe")
     assert hash_text("शब्द १") != hash_text("शब्द २")

@@ -32,7 +32,7 @@ def outside(text, spans, blanks):
 ONCE = [order for order in PLANS if order != "gibbs"]
 MASKED = {
     **{f"both {order} 1": {"order": order} for order in PLANS},
-    **{f"both {order} 3": {"order": order, "per_pass": 3} for order in ORDERS},
+    **{f"both {order} 3": {"order": order, "per_pass": 3} for order in ORDERS if order != "parallel"},
     **{
         f"leaky {order} {k}": {"context": "leaky", "order": order, "per_pass": k}
         for order in ONCE
@@ -147,13 +147,6 @@ def _hidden_inputs(model, tokenizer, text, context):
     return ids_shown(lambda: fill_masked(model, tokenizer, [text], context=context, order="left_to_right"))
 
 
-def test_causal_arm_never_reads_what_stands_to_the_right(causal_model, tokenizer):
-    left = "The doctor gave the patient"
-    a = fill_causal(causal_model, tokenizer, [blank(left + " two tablets.", [4])])[0][0]
-    b = fill_causal(causal_model, tokenizer, [blank(left + " no boat, nobody and nothing!", [4])])[0][0]
-    assert a.fills == b.fills
-
-
 @pytest.mark.parametrize(("name", "value"), [("temperature", -1), ("top_p", 0), ("top_k", -2)])
 def test_impossible_sampling_is_refused(name, value):
     with pytest.raises(BlankfillError, match=f"^{name}={value}"):
@@ -165,19 +158,6 @@ def test_sampling_follows_the_distribution():
     drawn = Sampling(1.0, seed=1)(logits, [("d", i) for i in range(4000)])
     shares = [drawn.count(i) / 4000 for i in range(3)]
     assert shares == pytest.approx([0.5, 0.3, 0.2], abs=0.03)
-    assert set(Sampling(1.0, top_k=2)(logits[:200], [("d", i) for i in range(200)])) == {0, 1}
-    assert set(Sampling(1.0, top_p=0.45)(logits[:200], [("d", i) for i in range(200)])) == {0}
-
-
-@pytest.mark.parametrize("n_ranked", [3, 20, 60])
-@pytest.mark.parametrize("ways", [{}, {"top_p": 0.9}, {"top_k": 4}, {"top_k": 30, "top_p": 0.5}])
-def test_a_draw_is_the_same_however_many_tokens_are_ranked(n_ranked, ways, monkeypatch):
-    logits = 3 * torch.randn(500, 60, generator=torch.Generator().manual_seed(1))
-    logits[:250] = logits[:250].round()  # equally likely tokens
-    keys = [("d", i) for i in range(500)]
-    whole = Sampling(1.0, seed=2, **ways)(logits, keys)
-    monkeypatch.setattr(sampling, "RANKED", n_ranked)
-    assert Sampling(1.0, seed=2, **ways)(logits, keys) == whole
 
 
 def draw_plainly(logits, draw, top_k, top_p, temperature):
@@ -191,10 +171,11 @@ def draw_plainly(logits, draw, top_k, top_p, temperature):
     return order[(kept <= draw * kept[-1]).sum()].item()
 
 
+@pytest.mark.parametrize("n_ranked", [3, 20, 60])
 @pytest.mark.parametrize("ways", [{}, {"top_p": 0.9}, {"top_k": 4}, {"top_k": 30, "top_p": 0.5}])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
-def test_a_draw_is_that_of_a_sort_of_all_tokens(dtype, ways, monkeypatch):
-    monkeypatch.setattr(sampling, "RANKED", 20)
+def test_a_draw_is_that_of_a_sort_of_all_tokens_however_many_are_ranked(dtype, ways, n_ranked, monkeypatch):
+    monkeypatch.setattr(sampling, "RANKED", n_ranked)
     logits = 3 * torch.randn(200, 60, generator=torch.Generator().manual_seed(1))
     logits[:100] = logits[:100].round()  # equally likely tokens, 0.0 and -0.0 among them
     logits[::3, 5:30] = -math.inf

@@ -17,7 +17,6 @@ from blankfill.errors import BlankfillError
 from blankfill.networks.checkpoints import load_model, load_tokenizer
 from blankfill.networks.layouts import lay_out_answers
 from blankfill.slots.rows import to_rows
-from blankfill.slots.sampling import Sampling
 from blankfill.slots.vocabulary import Speller, slot_bias
 from blankfill.writers import with_padding
 from mlm_vs_clm.training import masked_examples
@@ -118,13 +117,6 @@ def test_causal_checkpoint_without_a_mask_token_learns_to_infill(name, networks,
     assert made[0].fills == fill_by_layout(trained, tokens, text)
     both = [score(t, [text.words[2]], trained, tokens, context="both") for t in (texts[0], texts[0] + " so")]
     assert both[0].nats != both[1].nats  # what follows the blank counts
-
-
-def test_the_original_is_never_seen(causal_model, tokenizer):
-    texts = [blank(f"the {word} saw the state", [1]) for word in ("captain", "doctor", "people")]
-    for seed in range(5):
-        filled, _ = fill_infill(causal_model, tokenizer, texts, sampling=Sampling(1.0, seed=seed))
-        assert len({tuple(made.fills) for made in filled}) == 1
 
 
 def test_cost_by_hand(causal_model, tokenizer):

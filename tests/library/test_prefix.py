@@ -71,12 +71,6 @@ def test_the_ends_of_the_dial_are_the_causal_and_the_bidirectional_network(prefi
     assert (plain[0] - plain[1]).abs().max() > 0.5
 
 
-def test_a_text_that_starts_with_a_blank_has_no_prefix(prefix_lm, tokenizer, texts):
-    first = [blank(texts[0], [0, 3, 4])]
-    empty, left = (fill_causal(prefix_lm, tokenizer, first, context=c)[0] for c in ("prefix", "left"))
-    assert empty == left
-
-
 @pytest.mark.parametrize("length", ["one", "free"])
 def test_other_lengths_read_the_prefix_too(prefix_lm, tokenizer, blanked, length):
     """A text whose first blank is its last token: the fill is the likeliest after the whole prefix."""
