@@ -57,8 +57,7 @@ def test_the_lines_of_a_gpu_keep_its_name_beside_those_of_the_processor(
 ):
     monkeypatch.setattr(bench, "GPU_WIDTH", 64)
     monkeypatch.setattr(bench, "name_device", lambda device: f"{device} (some)")
-    lines = bench.measure_on("cpu", start, tokenizer, documents)
-    start.float()
+    lines = bench.measure_on("cpu", deepcopy(start), tokenizer, documents)
     assert [line["name"] for line in lines] == ["gpu_fill_bf16", "gpu_peak_share_bf16"]
     assert lines[0]["ours"] > 0 and lines[1]["ratio"] > 0 and lines[0]["n"] == 9
     for line in lines:

@@ -2,6 +2,8 @@
 
 import ast
 
+import pytest
+
 from mlm_vs_clm.files import ROOT
 
 VAGUE = {
@@ -28,9 +30,14 @@ PUBLIC = {
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 
 
-def bound_names(source):
+@pytest.fixture(scope="module")
+def trees():
+    return [ast.parse(path.read_text()) for path in SOURCES]
+
+
+def bound_names(tree):
     """Return every name that a source binds: variables, arguments, functions and classes."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
         elif isinstance(node, ast.arg):
@@ -39,8 +46,8 @@ def bound_names(source):
             yield node.name
 
 
-def test_at_most_ten_names_in_a_thousand_are_pronouns():
-    names = [name for path in SOURCES for name in bound_names(path.read_text())]
+def test_at_most_ten_names_in_a_thousand_are_pronouns(trees):
+    names = [name for tree in trees for name in bound_names(tree)]
     vague = [name for name in names if name in VAGUE]
     assert len(names) > 10_000 and 1000 * len(vague) / len(names) <= MOST, sorted({*vague})
 
@@ -49,12 +56,12 @@ def test_the_count_sees_each_kind_of_name():
     source = (
         "def told(one, *, kept=1):\n    found = [each for each in one]\n    return found\nclass Rest: ..."
     )
-    assert [*bound_names(source)] == ["told", "Rest", "one", "kept", "found", "each"]
+    assert [*bound_names(ast.parse(source))] == ["told", "Rest", "one", "kept", "found", "each"]
 
 
-def count_arguments(source):
+def count_arguments(tree):
     """Return how many arguments each function takes, by its name and that of its class, `self` not counted."""
-    tree, counts = ast.parse(source), {}
+    counts = {}
     for owner in [tree, *(node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))]:
         prefix = "" if owner is tree else f"{owner.name}."
         for node in owner.body:
@@ -71,7 +78,8 @@ def test_no_module_is_longer_than_three_hundred_lines():
     assert [path.name for path in SOURCES if len(path.read_text().splitlines()) > MOST_LINES] == []
 
 
-def test_no_function_of_ours_takes_more_than_six_arguments():
-    counts = {name: n for path in SOURCES for name, n in count_arguments(path.read_text()).items()}
-    assert {name for name, n in counts.items() if n > MOST_ARGUMENTS} <= PUBLIC
-    assert count_arguments("class A:\n    def f(self, a, *, b): ...\ndef g(): ...") == {"g": 0, "A.f": 2}
+def test_no_function_of_ours_takes_more_than_six_arguments(trees):
+    counts = [count for tree in trees for count in count_arguments(tree).items()]
+    assert {name for name, n in counts if n > MOST_ARGUMENTS} <= PUBLIC
+    source = "class A:\n    def f(self, a, *, b): ...\ndef g(): ..."
+    assert count_arguments(ast.parse(source)) == {"g": 0, "A.f": 2}
