@@ -1,5 +1,6 @@
 """The library stands alone: it runs where its five requirements are installed and nothing of the study is."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -16,12 +17,12 @@ from mlm_vs_clm.files import ROOT
 
 CORE = ("torch", "transformers", "tokenizers", "numpy", "safetensors")
 STUDY = ("pandas", "scipy", "sklearn", "hydra", "omegaconf", "datasets", "matplotlib", "mlm_vs_clm")
-# Run with: the folder of the library, that of a model, and the top-level modules that may be imported.
+# Run with: the folder of the library, that of a model, texts and ways of filling, and the top-level modules allowed.
 ALONE = """
-import sys
+import json, sys
 from importlib.machinery import PathFinder
 
-library, folder, *allowed = sys.argv[1:]
+library, folder, given, *allowed = sys.argv[1:]
 allowed = {*allowed, *sys.stdlib_module_names, "blankfill"}
 
 
@@ -35,7 +36,7 @@ class Allowed(PathFinder):
 
 sys.meta_path[:] = [Allowed if finder is PathFinder else finder for finder in sys.meta_path]
 sys.path.insert(0, library)
-from blankfill import fill, load_model, load_tokenizer, score
+from blankfill import fill, find_words, load_model, load_tokenizer, score
 
 tokenizer = load_tokenizer(folder)
 for kind in ("masked", "causal"):
@@ -43,8 +44,18 @@ for kind in ("masked", "causal"):
     made = fill(["the ___ sat"], "___", model, tokenizer, length="one")
     assert len(made.texts) == 1 and made.fills[0], made
     assert score(["the cat sat"], [[(4, 7)]], model, tokenizer)[0].nats > 0
-print(sorted({name.partition(".")[0] for name in sys.modules}))
+texts, ways = json.loads(given)
+model, blanks = load_model(f"{folder}/masked", "masked"), [find_words(text)[::2] for text in texts]
+filled = [fill(texts, blanks, model, tokenizer, **way).texts for way in ways]
+print(json.dumps([sorted({name.partition(".")[0] for name in sys.modules}), filled]))
 """
+WAYS = [
+    {"order": "confidence"},
+    {"order": "mask_predict", "passes": 3},
+    {"order": "gibbs", "per_pass": 4},
+    {"context": "left", "order": "left_to_right"},
+    {"length": "free", "order": "random", "per_pass": 2},
+]
 
 
 def required_by(names):
@@ -70,7 +81,9 @@ def modules_of(name):
 
 
 @pytest.mark.slow  # the import contract guards the same, in a second
-def test_the_library_runs_with_its_requirements_alone(start, causal_model, tokenizer, tmp_path):
+def test_the_library_runs_with_its_requirements_alone_and_writes_the_same_texts(
+    start, causal_model, tokenizer, texts, tmp_path
+):
     tokenizer.save_pretrained(tmp_path)
     for kind, model in (("masked", start), ("causal", causal_model)):
         model.save_pretrained(tmp_path / kind)
@@ -79,13 +92,15 @@ def test_the_library_runs_with_its_requirements_alone(start, causal_model, token
     library = Path(blankfill.__file__).parents[1]
     # -S runs no .pth file, so no other finder comes in.
     code = f"import sys; sys.path += {[path for path in sys.path if 'site-packages' in path]!r}\n{ALONE}"
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", code, str(library), str(tmp_path), *sorted(allowed)],
-        capture_output=True,
-        text=True,
-    )
+    ways = [{"temperature": 1.0, "seed": 2} | way for way in WAYS]
+    given = [str(library), str(tmp_path), json.dumps([texts, ways]), *sorted(allowed)]
+    done = subprocess.run([sys.executable, "-S", "-c", code, *given], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert not [name for name in STUDY if f"'{name}'" in done.stdout]
+    modules, theirs = json.loads(done.stdout)
+    assert not {*STUDY} & {*modules}
+    asked = (texts[::-1], [blankfill.find_words(text)[::2] for text in texts[::-1]], start, tokenizer)
+    ids = [*range(len(texts))][::-1]
+    assert [blankfill.fill(*asked, ids=ids, **way).texts[::-1] for way in ways] == theirs
 
 
 def test_public_names_are_there():

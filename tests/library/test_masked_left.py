@@ -58,19 +58,16 @@ def test_it_masks_what_the_masked_objective_masks(ratio, texts, tokenizer):
         assert left["input_ids"][~predicted].tolist() == document.ids.tolist()
 
 
-def log_probabilities(model, tokenizer, row):
-    """Return the log-probabilities (vocabulary) at each slot of a row, by a pass per slot over its left side and a mask."""
-    found = []
-    for place in row.slots:
-        ids, where = [], []
-        for i, id in enumerate(row.ids[:place]):
-            shown = [tokenizer.mask_token_id, id] if i in row.slots else [id]
-            ids, where = ids + shown, where + [i] * len(shown)
-        ids, where = torch.tensor([[*ids, tokenizer.mask_token_id]]), torch.tensor([[*where, place]])
-        with torch.no_grad():
-            logits = model(input_ids=ids, position_ids=where, attention_mask=torch.ones_like(ids)).logits
-        found.append(logits[0, -1])
-    return found
+def logits_at(model, tokenizer, row, place):
+    """Return the logits (vocabulary) at a slot of a row, by a pass over its left side and a mask."""
+    ids, where = [], []
+    for i, id in enumerate(row.ids[:place]):
+        shown = [tokenizer.mask_token_id, id] if i in row.slots else [id]
+        ids, where = ids + shown, where + [i] * len(shown)
+    ids, where = torch.tensor([[*ids, tokenizer.mask_token_id]]), torch.tensor([[*where, place]])
+    with torch.no_grad():
+        read = model(input_ids=ids, position_ids=where, attention_mask=torch.ones_like(ids))
+    return read.logits[0, -1]
 
 
 def test_filling_equals_a_loop_without_a_cache(causal_model, tokenizer, blanked):
@@ -78,7 +75,7 @@ def test_filling_equals_a_loop_without_a_cache(causal_model, tokenizer, blanked)
     bias, rows = slot_bias(tokenizer, causal_model.config.vocab_size), to_rows(blanked, tokenizer, 128)
     for text, row, made in zip(blanked, rows, filled, strict=True):
         for number, place in enumerate(row.slots):
-            logits = log_probabilities(causal_model, tokenizer, row)[number]
+            logits = logits_at(causal_model, tokenizer, row, place)
             row.ids[place] = int((logits + bias[row.kinds[number]]).argmax())
         assert made.fills == Speller(tokenizer).fills(row, len(text.blanks))
     assert ledger.tokens_filled == sum(len(row.slots) for row in rows)
@@ -90,10 +87,8 @@ def test_likelihood_equals_a_loop_without_a_cache(causal_model, tokenizer, texts
     made = score(texts, blanks, causal_model, tokenizer, context="masked_left")
     rows = to_rows([blank(text, [0, 2, 3]) for text in texts], tokenizer, 128)
     for one, row in zip(made, rows, strict=True):
-        found = log_probabilities(causal_model, tokenizer, row)
-        nats = -sum(
-            float(at.log_softmax(-1)[row.ids[place]]) for at, place in zip(found, row.slots, strict=True)
-        )
+        found = [(logits_at(causal_model, tokenizer, row, place), row.ids[place]) for place in row.slots]
+        nats = -sum(float(logits.log_softmax(-1)[id]) for logits, id in found)
         assert one.nats == pytest.approx(nats, rel=1e-5) and one.tokens == len(row.slots)
 
 

@@ -1,8 +1,5 @@
 """Orders by hand and against slow loops; what the left context sees; lengths; what a pass costs."""
 
-import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -230,40 +227,6 @@ def test_impossible_settings_are_refused_in_one_line(axes, message, start, token
     with pytest.raises(BlankfillError, match=message) as error:
         fill_masked(start, tokenizer, [blank("a b", [0])], **axes)
     assert "\n" not in str(error.value)
-
-
-SCRIPT = """
-import json, sys
-import torch
-torch.set_num_threads(1)
-from blankfill.text import find_words
-from blankfill import BlankedText, Sampling, fill_masked
-from blankfill.networks.checkpoints import load_model, load_tokenizer
-folder, texts, ways = sys.argv[1], *map(json.loads, sys.argv[2:])
-model, tokenizer = load_model(folder, "masked"), load_tokenizer(folder)
-blanked = [BlankedText(f"t{i}", t, find_words(t), list(range(0, len(find_words(t)), 2))) for i, t in enumerate(texts)]
-out = [[made.text for made in fill_masked(model, tokenizer, blanked, sampling=Sampling(1.0, seed=2), **way)[0]]
-       for way in ways]
-print(json.dumps(out))
-"""
-
-
-@pytest.mark.slow
-def test_another_process_and_other_batches_write_the_same_texts(start, tokenizer, texts, folder):
-    ways = [
-        {"order": "confidence"},
-        {"order": "mask_predict", "passes": 3},
-        {"order": "gibbs", "per_pass": 4},
-        {"context": "left", "order": "left_to_right"},
-        {"length": "free", "order": "random", "per_pass": 2},
-    ]
-    command = [sys.executable, "-c", SCRIPT, str(folder), json.dumps(texts), json.dumps(ways)]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    blanked = [blank(t, list(range(0, len(find_words(t)), 2)), f"t{i}") for i, t in enumerate(texts)]
-    for theirs, way in zip(json.loads(run.stdout), ways, strict=True):
-        settings = {"sampling": Sampling(1.0, seed=2), "batch_tokens": 60} | way
-        ours, _ = fill_masked(start, tokenizer, blanked[::-1], **settings)
-        assert [made.text for made in ours[::-1]] == theirs
 
 
 def test_work_on_one_document_never_touches_another(start, tokenizer, texts):
