@@ -10,7 +10,7 @@ from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.examples import CLASSES, LABELS, WORDS, Example, Head, spread
 from mlm_vs_clm.training.finetuning import Finetuner, Finetuning, HeadedNetwork, draw_batches
 
-HOW = {"learning_rate": 1e-2, "steps": 100, "batch_examples": 8}
+HOW = {"learning_rate": 1e-2, "steps": 60, "batch_examples": 8}
 ANIMALS, PLANTS = ("boat", "captain", "crew"), ("tablet", "doctor", "fever")
 
 
