@@ -52,7 +52,7 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
     assert lines == [
         "- **As the paper compares them, masked leads by 19.0 to 20.0 BLEU** (one training). Causal is told "
         "no gaps; masked sees the originals of gaps filled later. Without this leak: 11.0 to 12.0.",
-        "- **Against a causal model told gaps and lengths, reading the text before each**: masked +5.0 to +6.0 BLEU in "
+        "- **Against a causal model that reads the text before each gap and is told its number of tokens**: masked +5.0 to +6.0 BLEU in "
         "two of four comparisons; causal +3.0 to +4.0 (from a causal start) in two.",
         "- **Against one reading both sides**: causal +3.0 to +4.0 BLEU (from a causal start) in two of "
         "four comparisons; equal in two.",
@@ -201,7 +201,7 @@ def test_where_no_text_beats_unfilled_text_that_is_the_answer_on_training_data(s
     n = more["corpus"].nunique()
     assert (
         n == 1
-        and "At one of two other maskings some text beats leaving words out (p uncorrected)."
+        and "At one of two other maskings some model's text beats leaving words out (p uncorrected)."
         in ask(studies, tmp_path)
     )
 

@@ -100,7 +100,9 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables], every: Ma
         verdicts.append(f"Better training data? {answer}")
     findings = [
         describe_reported(steps),
-        describe_reading(before, "a causal model told gaps and lengths, reading the text before each"),
+        describe_reading(
+            before, "a causal model that reads the text before each gap and is told its number of tokens"
+        ),
         describe_reading(both, "one reading both sides"),
         describe_content(content, steps["corpus"].nunique()),
         describe_left(steps),

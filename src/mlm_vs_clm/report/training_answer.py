@@ -98,7 +98,7 @@ def count_other_maskings(studies: Mapping[str, Tables]) -> str:
     better = sum(FIRST in directions for directions in by_masking.values())
     if not better:
         return ""
-    return f"At {word_number(better)} of {word_number(len(by_masking))} other maskings some text beats leaving words out (p uncorrected)."
+    return f"At {word_number(better)} of {word_number(len(by_masking))} other maskings some model's text beats leaving words out (p uncorrected)."
 
 
 def compare_unfilled(tables: Tables, writers: Sequence[str] = WRITERS) -> list[str]:
