@@ -1,5 +1,6 @@
-"""How a command ends: an error in one line, its traceback, and a reader that is gone."""
+"""What all commands share: the option of the store, an error in one line, its traceback, and a reader that is gone."""
 
+import argparse
 import os
 import select
 import sys
@@ -10,6 +11,13 @@ from .errors import StudyError
 
 STDOUT = 1  # the file descriptor
 READER_GONE = 141  # what a shell reports of a command that a closed pipe ended
+
+
+def add_store(parser: argparse.ArgumentParser) -> None:
+    """Add the option `--store`."""
+    parser.add_argument(
+        "--store", type=Path, default=Path("outputs"), help="folder of artifacts (default: outputs)"
+    )
 
 
 def describe_error(error: BaseException) -> str:

@@ -50,9 +50,9 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
     head, _, *lines = ask(studies, tmp_path).splitlines()
     assert head == f"**{BETTER_INFORMED} {NO_BETTER_DATA}**"
     assert lines == [
-        "- **As the paper compares them, masked leads by 19.0 to 20.0 BLEU** (one training). Causal is told "
-        "no gaps; masked sees the originals of gaps filled later. Without this leak: 11.0 to 12.0.",
-        "- **Against a causal model that reads the text before each gap and is told its number of tokens**: masked +5.0 to +6.0 BLEU in "
+        "- **As the paper compares them, masked leads by 19.0 to 20.0 BLEU** (one training). Causal sees "
+        "no gaps; masked sees later gaps' originals. Without this leak: 11.0 to 12.0.",
+        "- **Against a causal model that reads the text before each gap, knowing its length**: masked +5.0 to +6.0 BLEU in "
         "two of four comparisons; causal +3.0 to +4.0 (from a causal start) in two.",
         "- **Against one reading both sides**: causal +3.0 to +4.0 BLEU (from a causal start) in two of "
         "four comparisons; equal in two.",

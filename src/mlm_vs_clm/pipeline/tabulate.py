@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ..console import add_store
 from ..errors import StudyError
 from ..files import explain_os_error, write_csv
 from ..metrics import find_scope
@@ -240,9 +241,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "chosen", nargs="*", metavar="column=value", help="as corpus=plots arm=mlm,clm stage=downstream"
     )
-    parser.add_argument(
-        "--store", type=Path, default=Path("outputs"), help="folder of artifacts (default: outputs)"
-    )
+    add_store(parser)
 
 
 def run(chosen: argparse.Namespace) -> None:

@@ -36,10 +36,8 @@ Shown = tuple[list[Drawing], list[Table]]
 AHEAD, BEHIND = "#0072B2", "#D55E00"  # of the first arm, of the second
 # Of the names of a heat map's rows: letters that fit beside it, and inches for each more.
 SHORT, LETTER = 16, 0.09
-OF_USEFULNESS = (
-    "scatter",
-    "dots",
-)  # kinds of panels with words of their own for writers and shares of headroom
+# Kinds of panels with words of their own for writers and shares of headroom.
+OF_USEFULNESS = ("scatter", "dots")
 FEWEST = 3  # columns that a heat map is as wide as at least: its title has room
 MARKED = (
     "Blue: {0} is ahead, orange: {1}; *: the direction is shown, p corrected over its claim, else over the comparisons by that measure; in brackets: an arm is not competent, so that the difference "

@@ -100,9 +100,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables], every: Ma
         verdicts.append(f"Better training data? {answer}")
     findings = [
         describe_reported(steps),
-        describe_reading(
-            before, "a causal model that reads the text before each gap and is told its number of tokens"
-        ),
+        describe_reading(before, "a causal model that reads the text before each gap, knowing its length"),
         describe_reading(both, "one reading both sides"),
         describe_content(content, steps["corpus"].nunique()),
         describe_left(steps),
@@ -135,7 +133,7 @@ def describe_reported(steps: pd.DataFrame) -> str:
         return list_by_corpus("As the paper compares them", hidden)
     return (
         f"**As the paper compares them, masked leads by {span(reported['effect'])} BLEU** ({word_runs(reported)}). "
-        f"Causal is told no gaps; masked sees the originals of gaps filled later. "
+        f"Causal sees no gaps; masked sees later gaps' originals. "
         f"Without this leak: {span(hidden['effect'])}."
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from ..console import add_store
 from ..errors import StudyError
 from ..pipeline.artifacts import inputs_of, is_being_made, list_artifacts, name_of, read_record
 
@@ -19,9 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         help="to list: words such as `plots mlm random`; to remove: stage, stage/id, `unfinished`, `damaged` or `all`",
     )
-    parser.add_argument(
-        "--store", type=Path, default=Path("outputs"), help="folder of artifacts (default: outputs)"
-    )
+    add_store(parser)
 
 
 def run(chosen: argparse.Namespace) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
+from ..console import add_store
 from ..errors import StudyError
 from ..evidence.tables import at_main_cell, main_cell, read_study, read_table
 from ..files import filling_empty
@@ -119,9 +120,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--results", type=Path, required=True, help="a folder of results, such as results/laptop"
     )
-    parser.add_argument(
-        "--store", type=Path, default=Path("outputs"), help="folder of artifacts (default: outputs)"
-    )
+    add_store(parser)
     parser.add_argument("--out", type=Path, required=True, help="a new or empty folder")
 
 

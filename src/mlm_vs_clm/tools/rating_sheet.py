@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..console import add_store
 from ..errors import StudyError
 from ..evidence.tables import main_cell, read_table
 from ..files import ROOT
@@ -55,9 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=Path("results/laptop"),
         help="folder of the study (default: results/laptop)",
     )
-    parser.add_argument(
-        "--store", type=Path, default=Path("outputs"), help="folder of artifacts (default: outputs)"
-    )
+    add_store(parser)
     parser.add_argument(
         "--out",
         type=Path,

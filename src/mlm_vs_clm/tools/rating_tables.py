@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..console import add_store
 from ..metrics import DIVERSITY, MEASURES, METRICS
 from ..pipeline.cells import read_statistics
 from ..ratings.answers import analyse, find_key, read_folder, read_key, write_tables
@@ -17,9 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--key", type=Path, default=Path("outputs/ratings/key"), help="a key or a folder of keys"
     )
-    parser.add_argument(
-        "--store", type=Path, default=Path("outputs"), help="folder of artifacts (default: outputs)"
-    )
+    add_store(parser)
     parser.add_argument("--out", type=Path, required=True, help="folder of the tables")
 
 
