@@ -10,7 +10,7 @@ from corpus_files import put
 from refusals import assert_refused
 
 from mlm_vs_clm.corpora import packages
-from mlm_vs_clm.corpora.packages import fetch, locate, member
+from mlm_vs_clm.corpora.packages import fetch, member
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.files import hash_of
 from mlm_vs_clm.tools.__main__ import main
@@ -138,14 +138,14 @@ def test_a_track_has_packages_in_a_folder_of_their_own(tmp_path, monkeypatch, ca
         log.touch()
 
     monkeypatch.setattr(packages, "_run_pip", install)
-    monkeypatch.setattr(packages, "EXTRA_SETS", {"pretrained": extra})
+    monkeypatch.setattr(packages, "EXTRA_SETS", {"kinds": extra})
     data = tmp_path / "data"
     arguments = ["data", "--data-dir", str(data), "--requirements", str(default)]
     assert main(arguments) == 0 and names(data) == FETCHED
-    assert main([*arguments, "--also", "pretrained"]) == 0
-    for folder, requirements in (("packages", default), ("packages-pretrained", extra)):
+    assert main([*arguments, "--also", "kinds"]) == 0
+    for folder, requirements in (("packages", default), ("packages-kinds", extra)):
         assert (data / folder / NOUNS).read_text() == str(requirements)
-    assert_refused("run make data TRACK=pretrained", locate, "package:smollm2", data)
+    assert_refused("run make data TRACK=kinds", member, data, "none", "0" * 64, "packages-kinds")
     capsys.readouterr()
     assert main([*arguments, "--requirements", str(tmp_path / "none.txt")]) == 1
     assert capsys.readouterr().err.count("\n") == 1

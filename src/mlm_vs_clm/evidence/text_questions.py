@@ -17,12 +17,13 @@ from .tables import COMPUTE
 
 
 def ask_difference(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Question]:
-    """Compare two arms on the same blanks, by every measure."""
+    """Compare two arms on the same blanks, by every measure; no row of an optional condition whose arms were not run."""
     cell = condition.get("cells", claim["cells"])
     first, second = (
         (corpus, condition[side]["arm"], cell["strategy"], cell["ratio"]) for side in ("first", "second")
     )
-    yield from _ask_pair(claim, condition, first, second, study)
+    if not condition.get("optional") or {first, second} <= {*study.scored}:
+        yield from _ask_pair(claim, condition, first, second, study)
 
 
 def _ask_pair(claim: dict, condition: dict, first: Place, second: Place, study: Study) -> Iterator[Question]:

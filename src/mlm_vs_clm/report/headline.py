@@ -26,6 +26,7 @@ READER = "a causal model that reads "
 STEPS = {  # condition of claim C1 -> the causal model of the sentence
     "known length": f"{READER}the text before the gap",
     "both contexts": f"{READER}both sides",
+    "SmolLM2 as it comes": "SmolLM2, a pretrained causal model that was not trained on these texts",
     "no leak": "what the paper calls causal",
 }
 AHEAD = {FIRST: "masked {points} BLEU points ahead", SECOND: "causal {points} BLEU points ahead"}

@@ -7,7 +7,7 @@ import pandas as pd
 from ..evidence.cells import group_by
 from ..evidence.verdicts import INSIDE, NONE_SHOWN, NOT_COMPETENT
 from . import style
-from .ladder import BEFORE, BOTH, CAUSAL, OWN, READS, STARTED, Step, best_rows
+from .ladder import BEFORE, BOTH, CAUSAL, OWN, READS, STARTED, UNTRAINED, Step, best_rows
 from .lead_words import enter_lead, span
 from .sentences import Tables
 from .style import read_study
@@ -20,6 +20,7 @@ ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and wha
     BEFORE: (READS[BEFORE[1]], FROM_ENCODER),
     BOTH: (READS[BOTH[1]], FROM_ENCODER),
     **{(start, name): (READS[name], STARTS[start]) for start, name in STARTED},
+    UNTRAINED: (READS[BEFORE[1]], "own kind, causal untrained"),
 }
 
 

@@ -27,6 +27,7 @@ MARKERS = {  # arms of one family differ in their marker; those with the first l
     "clm_true_left": ">",
     "clm_lookahead": "X",
     "clm_general": "p",
+    "clm_smollm2": "h",
     "seq2seq_kept": "D",
     "clm_kept": "H",
     "unfilled": "x",

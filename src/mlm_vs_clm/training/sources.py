@@ -1,6 +1,8 @@
 """Where weights come from: a hub id, a local folder, a GGUF file or int8 ONNX graphs; always stored as safetensors."""
 
+import io
 import json
+from contextlib import redirect_stderr
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -226,7 +228,8 @@ def _read_gguf(path: Path, seed: int) -> Read:
     options: dict[str, Any] = {"gguf_file": path.name}
     try:
         load: Any = AutoModelForCausalLM.from_pretrained  # returns two values where it is asked to
-        read, report = load(path.parent, dtype=torch.float32, output_loading_info=True, **options)
+        with redirect_stderr(io.StringIO()):  # a progress bar that nothing else turns off
+            read, report = load(path.parent, dtype=torch.float32, output_loading_info=True, **options)
         tokenizer = AutoTokenizer.from_pretrained(path.parent, **options)
     except Exception as error:  # of any class: it depends on where the file is damaged
         raise StudyError(f"{path}: cannot be read as a GGUF checkpoint: {find_reason(error)}") from error
