@@ -14,7 +14,7 @@ from mlm_vs_clm.evidence.cells import Cell, ScoredCell, TrainedCell
 from mlm_vs_clm.evidence.claims import hash_rules, load_rules
 from mlm_vs_clm.evidence.competence import judge_competence
 from mlm_vs_clm.evidence.study import Study
-from mlm_vs_clm.report.wording import UNSURE, word_verdict, write_sentences
+from mlm_vs_clm.report.wording import word_verdict
 
 CONTEXTS = {"mlm": "both", "infill": "both", "clm": "left", "mlm_left": "left", "mlm_leaky": "leaky"}
 FLOORS = {"constant": 0.05, "bigram_left": 0.08, "bigram_both": 0.1}
@@ -109,48 +109,16 @@ def test_a_row_says_how_sure_it_is_and_what_would_settle_it():
     one = ask(rule, simulate({"mlm": 0.3, "clm": 0.2}, np.random.default_rng(0), runs=1))
     row = find(one)
     assert (row["runs"], row["reason"], row["needs"]) == (1, "", "5 runs to be settled")
-    (told,) = write_sentences(one, [rule]).itertuples(index=False)
-    assert told.sure == "for this one training"
-    assert told.sentence == "Known length (mlm against clm): mlm ahead, outside the margin."
     noisy = simulate({"mlm": 0.3, "clm": 0.28}, np.random.default_rng(3), deviation=0.05)
     row = find(ask(rule, noisy))
     assert row["size"] == "not settled" and int(row["needs"].split()[1]) > 5
     assert row["detectable"] > 0.03  # training noise is in it
 
 
-def test_where_conditions_differ_in_their_runs_each_says_its_own():
-    rng = np.random.default_rng(0)
-    both = [*PAIR, {"name": "both contexts", "first": {"arm": "mlm"}, "second": {"arm": "infill"}}]
-    rule = pick_rule("C1", measures=FILLS, conditions=both)
-    cells = simulate({"mlm": 0.3, "clm": 0.2, "infill": 0.25}, rng)
-    once = [one for one in cells if one.cell.arm != "infill" or one.cell.seed == 0]
-    (told,) = write_sentences(ask(rule, cells), [rule]).itertuples(index=False)
-    assert (told.sure, told.sentence) == (
-        "over 5 runs",
-        "Known length (mlm against clm): mlm ahead, outside the margin. "
-        "Both contexts (mlm against infill): mlm ahead, outside the margin.",
-    )
-    (told,) = write_sentences(ask(rule, once), [rule])["sentence"]
-    assert told == (
-        "Known length (mlm against clm, over 5 runs): mlm ahead, outside the margin. "
-        "Both contexts (mlm against infill, for this one training): mlm ahead, outside the margin."
-    )
-    weak = simulate({"mlm": 0.3, "clm": 0.2, "infill": 0.02}, rng)
-    weak = [one for one in weak if one.cell.arm != "infill" or one.cell.seed == 0]
-    (told,) = write_sentences(ask(rule, weak), [rule]).itertuples(index=False)
-    assert (told.sure, told.sentence) == (
-        "over 5 runs",
-        "Known length (mlm against clm): mlm ahead, outside the margin. "
-        "Both contexts (mlm against infill): undecided (infill not competent).",
-    )
-
-
-def test_function_words_alone_are_told():
+def test_competence_by_function_words_alone_is_marked():
     rule = pick_rule("C1", measures=FILLS, conditions=PAIR)
     cells = simulate({"mlm": 0.3, "clm": 0.2}, np.random.default_rng(0), content=0.02)
-    table = ask(rule, cells)
-    assert find(table)["unsure"]
-    assert f"({UNSURE})" in write_sentences(table, [rule])["sentence"][0]
+    assert find(ask(rule, cells))["unsure"]
 
 
 def test_p_is_corrected_over_the_claim_for_either_direction():
@@ -163,14 +131,6 @@ def test_p_is_corrected_over_the_claim_for_either_direction():
     corrected = sorted(find(both, condition=one["name"])["p"] for one in conditions)
     assert corrected == pytest.approx([2 * raw[0], max(2 * raw[0], raw[1])])
     assert find(both, condition="infill")["effect"] < 0 < find(both, condition="clm")["effect"]
-
-
-def test_corpora_that_differ_are_not_joined():
-    rule, rng = pick_rule("C1", measures=FILLS, conditions=PAIR), np.random.default_rng(1)
-    cells = simulate({"mlm": 0.3, "clm": 0.2}, rng)
-    cells += simulate({"mlm": 0.2, "clm": 0.3}, rng, corpus="speeches")
-    (told,) = write_sentences(ask(rule, cells), [rule])["sentence"]
-    assert "mlm ahead on plots, outside the margin; clm ahead on speeches, outside the margin" in told
 
 
 def test_a_trend_is_asked_per_arm_and_the_lowest_ratio_must_be_competent():

@@ -19,7 +19,6 @@ TABLES = {
     "answers": "the verdict on every comparison that a claim asks for",
     "sensitivity": "what the answers would say by margins of half and of twice the size",
     "leads": "what a network adds to the best table of the words on both sides, per cell, whatever it sees itself",
-    "sentences": "one sentence per claim, made from the answers",
     "variants": "the settings in which variants of an arm differ, in a study that varies settings",
     "findings": "one sentence per panel of a study with a question of its own",
     "sanity": "whether a metric ranks original, competent arms, floors and unfilled text as it should",
@@ -91,16 +90,13 @@ p | - | two-sided p-value, not corrected
 answers.p | - | two-sided p-value, Holm-corrected over the comparisons of the claim that may decide
 detectable | of the metric | smallest difference that would be found before p is corrected; with training noise where there are several trainings
 needs | - | what would settle the row
-statement | - | the claim as it was reported
-sure | - | over how many trainings, where all conditions have as many
-sentence | - | the answer to it
 base | - | arm that the variant is of
 setting | - | setting that is varied, by its key on the command line
 level | of the setting | its value for this variant
 panel | - | figure and table that the sentence is about
 title | - | title of the panel
 place | - | place of the panel on the page
-findings.sentence | - | what the panel shows
+sentence | - | what the panel shows
 oracle_value | of the metric | score of the original text
 arm_value | of the metric | score of that arm
 unfilled_value | of the metric | score or utility of text without its blanks

@@ -66,7 +66,7 @@ def test_the_better_arm_is_named_with_its_size():
         row("known length", "plots", SILENT, excluded="mlm, clm"),
     ]
     words = [
-        ", ".join(filter(None, (word_lead(each)[0], word_size(each))))
+        ", ".join(filter(None, (word_lead(each), word_size(each))))
         for each in pd.DataFrame(rows).itertuples(index=False)
     ]
     assert words == [

@@ -38,10 +38,12 @@ def make_study(*changes, tokens=480_000, start="an encoder"):
         "training": pd.DataFrame(
             {"objective": ["mlm", "clm"], "model": "minilm", "tokens_seen": [tokens, 480_000]}
         ),
-        "sentences": pd.DataFrame(
-            [("C1", "Masked is better."), ("C7", "Readers prefer it.")], columns=["claim", "statement"]
-        ),
     }
+
+
+def pick_rules(**statements):
+    """Return the rules of some claims, with other statements."""
+    return [rule | {"statement": statements[rule["id"]]} for rule in RULES if rule["id"] in statements]
 
 
 def test_a_condition_that_was_trained_several_times_is_not_shown_from_one_training():
@@ -69,7 +71,9 @@ def test_claims_are_counted_study_by_study_and_one_that_was_not_run_says_what_it
         "evening": make_study({}, equal, reversed_, readers),
         "desk": make_study({"effect": 1.0} | SILENT, readers),
     }
-    assert count_claims(studies, RULES).splitlines()[2:] == [
+    assert count_claims(studies, pick_rules(C1="Masked is better.", C7="Readers prefer it.")).splitlines()[
+        2:
+    ] == [
         "| C1 Masked is better. | evening | 1 | 2 | 0 |",
         "|  | desk | 0 | 0 | 1 |",
         "| C7 Readers prefer it. | not run, needs raters | – | – | – |",
@@ -106,15 +110,13 @@ def test_a_comparison_is_counted_once_and_rows_that_do_not_ask_the_claim_are_not
     floors = {"claim": "C6", "condition": "above the floors", "kind": "at least"}
     hidden = floors | {"condition": "entities hidden: against floors"}
     once = {"effect": 0.5}
-    told = [("C1", "One."), ("C3", "Two."), ("C6", "Three.")]
     studies = {
         "evening": make_study(once, at_entities, at_punctuation, floors, hidden),
         "laptop-long_runs": make_study({"effect": 2.5, "runs": 5.0}),
         "evening-orders": make_study(once, floors | {"effect": 1.0}),
     }
-    studies["evening"]["sentences"] = pd.DataFrame(told, columns=["claim", "statement"])
     assert len(list_comparisons(studies)) == 5
-    assert count_claims(studies, RULES).splitlines()[2:] == [
+    assert count_claims(studies, pick_rules(C1="One.", C3="Two.", C6="Three.")).splitlines()[2:] == [
         "| C1 One. | laptop-long_runs | 1 | 0 | 0 |",
         "| C3 Two. | evening: worst for masked | 1 | 0 | 0 |",
         "| C6 Three. | evening: usable | 1 | 0 | 0 |",

@@ -119,11 +119,10 @@ def test_every_arm_has_a_card_with_its_definition_and_scores(page):
 
 def test_answers_stand_in_words_and_with_the_winner_by_name(make_report, no_figures, tmp_path):
     tables = {"study": pd.DataFrame([STUDY])}
-    tables |= {name: fake_tables(("abstracts",))[name] for name in ("answers", "sentences", "training")}
+    tables |= {name: fake_tables(("abstracts",))[name] for name in ("answers", "training")}
     page = (make_report(tables, tmp_path) / "report.html").read_text().replace("\u00a0", " ")
     assert "<dd>mlm ahead, outside the margin: abstracts. Over 5 runs.</dd>" in page
     assert "<td>2 [1, 3]<td>5" in page and "Ahead: mlm. Size: outside." in page
-    assert "over 5 runs" in (tmp_path / "sentences.csv").read_text()
 
 
 @pytest.mark.slow

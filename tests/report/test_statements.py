@@ -37,12 +37,8 @@ def study(tmp_path, claims):
     about = yaml.safe_load((folder / "study.yaml").read_text())
     about["study"]["track"] = "continuation"
     (folder / "study.yaml").write_text(yaml.safe_dump(about))
-    for name in ("answers", "sentences"):
-        rows = pd.read_csv(folder / f"{name}.csv")
-        rows = rows[rows["claim"] == "C1"].assign(claim="F2")
-        if name == "sentences":
-            rows["statement"] = STATEMENT
-        rows.to_csv(folder / f"{name}.csv", index=False)
+    rows = pd.read_csv(folder / "answers.csv")
+    rows[rows["claim"] == "C1"].assign(claim="F2").to_csv(folder / "answers.csv", index=False)
     return read_tables(folder)
 
 

@@ -35,7 +35,7 @@ Tables = dict[str, pd.DataFrame]
 
 
 def derive_tables(observed: Observations, rules: Sequence[dict]) -> Tables:
-    """Return every table of a study by name, but for sentences; `rules` are the claims for its main cell."""
+    """Return every table of a study by name; `rules` are the claims for its main cell."""
     design, cells = observed.design, list_scored(observed)
     learned = list_trained(observed.units, observed.task_models)
     trained = [model for model in learned if not model.is_network]

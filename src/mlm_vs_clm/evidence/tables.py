@@ -42,7 +42,6 @@ COLUMNS = {
         "times margin direction size"
     ).split(),
     "leads": "corpus arm strategy ratio scope metric floor floor_value value low high n runs reason".split(),
-    "sentences": "claim statement sure sentence".split(),
     "findings": "place panel title sentence".split(),
     "sanity": (
         "corpus scope metric oracle_value arm arm_value floor floor_value unfilled_value above_arms above_floors "
@@ -102,7 +101,6 @@ KEYS = {  # the columns that name a row
     "answers": ANSWER,
     "sensitivity": [*ANSWER, "times"],
     "leads": ["corpus", "arm", "strategy", "ratio", "scope", "metric"],
-    "sentences": ["claim"],
     "findings": ["panel"],
 }
 NUMBERS = (

@@ -11,6 +11,7 @@ import pandas as pd
 import yaml
 
 from ..evidence import tables as tidy
+from ..evidence.claims import list_asked
 from ..files import ROOT
 from . import (
     cast,
@@ -34,7 +35,7 @@ from . import (
     utility,
     verdict_cards,
 )
-from .frames import PAGE, Frames, Rows, load_frames, save_frames, save_table
+from .frames import PAGE, Frames, Rows, find_rules, load_frames, save_frames, save_table
 from .style import Study, read_study
 from .tables import Table
 
@@ -95,7 +96,8 @@ def make_page(folder: Path) -> None:
     rows["findings"] = tidy.tidy("findings", list_findings(panels_shown, headline.ask(about), answer))
     save_table("findings", rows["findings"], folder)
     figure_sections = [make_section(rows, study, id, title, not specs) for id, title in SECTIONS.items()]
-    asked = outcomes.keep_asked(rows["sentences"], rows["answers"])["claim"]
+    rules = find_rules(rows)
+    was_run = [rule["id"] for rule in outcomes.keep_run(rules, rows["answers"])]
     page.write_page(
         folder / PAGE,
         title=headline.name_study(about, rows),
@@ -112,7 +114,7 @@ def make_page(folder: Path) -> None:
         dial=story.make_dial(rows["scores"], rows["leads"], study),
         findings=panels_shown,
         verdicts=verdict_cards.list_verdicts(rows, study),
-        not_asked=[] if specs else [claim for claim in rows["sentences"]["claim"] if claim not in {*asked}],
+        not_asked=[] if specs else [rule["id"] for rule in list_asked(rules) if rule["id"] not in was_run],
         sections=[
             page.Section("claims", "The claims", (), outcomes.answer_tables(rows, study)),
             *figure_sections,

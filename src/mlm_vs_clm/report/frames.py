@@ -20,7 +20,7 @@ from ..evidence.observations import (
     load_observations,
 )
 from ..files import STUDY, read_lines, write_csv, write_lines
-from .wording import CLAIMS, write_sentences
+from .wording import CLAIMS
 
 EXAMPLES, PAGE = "examples.jsonl", "report.html"
 DERIVED = ("findings",)  # tables that follow from the others
@@ -112,7 +112,6 @@ def find_rules(tables: Rows) -> list[dict]:
 def derive_all(observed: Observations, settings: Frames, rules: list[dict]) -> Frames:
     """Return a study with all tables that follow from its frames, and with the rules by which they do."""
     tables, used = derive_tables(observed, rules), hash_rules(rules)
-    tables["sentences"] = write_sentences(tables["answers"], rules)
     about = settings.about | {
         tidy.STUDY: describe_design(observed.design, used),
         "rules": compare_rules(used, observed.design.scored_under),

@@ -31,7 +31,10 @@ BEFORE, BOTH = (ENCODER, "known length"), (ENCODER, "both contexts")
 READS = {"known length": "reads before the gap", "both contexts": "reads both sides"}
 STARTED = tuple((start, name) for start in (CAUSAL, OWN) for name in READS)
 TABLES = ("bigram_both", "bigram_left")  # of word pairs, with the contexts of `mlm` and of `clm`
-SAME_AS_TABLES = "known length"  # the condition whose two sides have the contexts of TABLES
+SAME_AS_TABLES = (
+    "known length",
+    "SmolLM2 as it comes",
+)  # conditions whose two sides have the contexts of TABLES
 UNTRAINED = (ENCODER, "SmolLM2 as it comes")  # the causal model is not trained on the texts
 LIKELIHOOD, CONTENT = "nats_per_character", "exact_match_content"
 LEAD = ("condition", "corpus", "effect", "low", "high", "runs")  # of the answers by likelihood
@@ -72,7 +75,7 @@ def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataF
         words=[words.get(step) for step in steps],
         place=[list(words).index(step) if step in words else -1 for step in steps],
         tables=[
-            gaps[row.study].get(row.corpus) if row.condition == SAME_AS_TABLES else None
+            gaps[row.study].get(row.corpus) if row.condition in SAME_AS_TABLES else None
             for row in rows.itertuples(index=False)
         ],
     )

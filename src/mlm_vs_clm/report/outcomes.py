@@ -1,12 +1,13 @@
 """Which arms are competent, and the answers to the claims."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from ..arms.baselines import is_baseline
 from ..evidence.cells import group_by
+from ..evidence.claims import list_asked
 from ..evidence.verdicts import MADE, NONE_SHOWN, NOT_RUN, SECOND, STATUSES, is_open
 from ..stats import FEWEST_UNITS
 from . import style
@@ -59,9 +60,10 @@ def describe_conditions(answers: pd.DataFrame) -> list[tuple[str, str]]:
     ]
 
 
-def keep_asked(sentences: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """Return the sentences of the claims that a study ran a comparison of."""
-    return sentences[sentences["claim"].isin(answers.loc[answers["status"] != NOT_RUN, "claim"])]
+def keep_run(rules: Sequence[dict], answers: pd.DataFrame) -> list[dict]:
+    """Return the claims that a study is asked and ran a comparison of."""
+    run = {*answers.loc[answers["status"] != NOT_RUN, "claim"]}
+    return [rule for rule in list_asked(rules) if rule["id"] in run]
 
 
 def _count_outcomes(rows: pd.DataFrame) -> str:
@@ -158,7 +160,7 @@ def _name_ahead(row: Any, sides: tuple[str, str]) -> str:
     if row.status != MADE:
         return SILENT[row.status]
     if row.kind in LEADS:
-        return word_lead(row)[0]
+        return word_lead(row)
     if row.direction != NONE_SHOWN:
         return sides[row.direction == SECOND]
     return NONE_SHOWN if row.n >= FEWEST_UNITS else f"{NONE_SHOWN} (too few units: {row.n:.0f})"

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ..evidence.cells import group_by
-from ..evidence.claims import index_conditions
+from ..evidence.claims import index_conditions, list_asked
 from ..evidence.verdicts import AT_LEAST, FIRST, INSIDE, MADE, NOT_RUN, is_open
 from . import style
 from .lead_words import NO_ANSWER, word_no_lead
@@ -78,14 +78,15 @@ def count_claims(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
     lines = [markdown_row(header), markdown_row(["---", "---", *["---:"] * 3])]
     rows, answers = list_comparisons(studies), pd.concat([tables["answers"] for tables in studies.values()])
     conditions = index_conditions(rules)
-    for row_of_claim in next(iter(studies.values()))["sentences"].itertuples(index=False):
-        claim = f"{row_of_claim.claim} {row_of_claim.statement}"
+    for rule in list_asked(rules):
+        id = rule["id"]
+        claim = f"{id} {rule['statement']}"
         keys_of = group_by(
-            [key for key in conditions if key[0] == row_of_claim.claim],
+            [key for key in conditions if key[0] == id],
             lambda key: conditions[key].get("part", ""),
         )
         keys_of = {name_of_keys: keys for name_of_keys, keys in keys_of.items() if name_of_keys} or keys_of
-        for name, of_study in rows[rows["claim"] == row_of_claim.claim].groupby("study", sort=False):
+        for name, of_study in rows[rows["claim"] == id].groupby("study", sort=False):
             for heading, keys in keys_of.items():
                 of_part = of_study[of_study["condition"].isin([condition for _, condition in keys])]
                 sides = [judge_side(row, conditions) for row in of_part.itertuples(index=False)]
@@ -96,9 +97,7 @@ def count_claims(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
                     )
                     claim = ""
         if claim:
-            needs = "; ".join(
-                dict.fromkeys(answers.loc[answers["claim"] == row_of_claim.claim, "needs"].dropna())
-            )
+            needs = "; ".join(dict.fromkeys(answers.loc[answers["claim"] == id, "needs"].dropna()))
             lines.append(markdown_row([claim, f"not run, needs {needs}", *[DASH.text] * 3]))
     return "\n".join(lines)
 

@@ -132,5 +132,5 @@ def _cut(clauses: list[str], most: int) -> list[str]:
 
 
 def _name_ahead(row: Any) -> str:
-    words = word_lead(row)[0] if row.status == MADE else UNDECIDED
+    words = word_lead(row) if row.status == MADE else UNDECIDED
     return words if words != NO_DIFFERENCE else "equal" if row.size == INSIDE else NOT_SETTLED

@@ -38,7 +38,7 @@ MARKERS = {  # arms of one family differ in their marker; those with the first l
 SOLID = ("mlm", "clm", "infill", "bigram_both", "bigram_left")
 TONES = ("#1b1b1b", "#6b6b6b", "#a0a0a0")  # of series that are no arms
 SPARE_MARKERS = ("o", "s", "^", "D", "P", "v", "<", "d", ">", "p", "X", "*", "h", "8", "H")
-OTHER_MARKERS = ("h", "8", "1", "2", "3", "4", "|", "_")  # of arms that MARKERS does not name
+OTHER_MARKERS = ("8", "1", "2", "3", "4", "|", "_")  # of arms that MARKERS does not name
 ARMS = tuple(MARKERS)
 REFERENCES = {
     "real": "real (upper reference)",

@@ -1,18 +1,18 @@
 """Cost, training data and claims as cards: a verdict word, a number, one line why; the rows stand inside."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from ..evidence.claims import index_conditions, list_asked, list_tracks
+from ..evidence.claims import index_conditions, list_tracks
 from ..evidence.tables import COMPUTE, TRAINING_DATA, pick_kind
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NO_ROOM, NOT_COMPETENT, SECOND
 from . import style
 from .frames import find_rules
 from .lead_words import NO_ANSWER
-from .outcomes import describe_conditions, keep_asked
+from .outcomes import describe_conditions, keep_run
 from .overview import OTHERWISE, STATED, judge_side, list_comparisons
 from .sentences import SAME_LENGTHS, Tables, describe_shares, format_range, list_times
 from .style import Study
@@ -41,8 +41,7 @@ class VerdictCard:
 
 def list_verdicts(tables: Tables, study: Study) -> list[VerdictCard]:
     """Return the cards of cost and training data, then one per claim that was asked."""
-    asked = tables["sentences"]["claim"]
-    return [*judge_cost(tables), *judge_training_data(tables, study), *judge_claims(tables, asked)]
+    return [*judge_cost(tables), *judge_training_data(tables, study), *judge_claims(tables, find_rules(tables))]
 
 
 def judge_cost(tables: Tables) -> list[VerdictCard]:
@@ -128,22 +127,22 @@ def _describe_row(row: Any) -> str:
 
 def list_own_verdicts(tables: Tables) -> list[VerdictCard]:
     """Return a card per claim that the study of these tables alone is asked; none for a study of the paper's claims."""
-    own = [rule["id"] for rule in list_asked(find_rules(tables)) if list_tracks(rule)]
-    return judge_claims(tables, own)
+    return judge_claims(tables, [rule for rule in find_rules(tables) if list_tracks(rule)])
 
 
-def judge_claims(tables: Tables, ids: Collection[str]) -> list[VerdictCard]:
-    """Return a card per claim of `ids` that a comparison of was run: how often it came out as it says."""
-    answers, asked = tables["answers"], keep_asked(tables["sentences"], tables["answers"])
-    compared, conditions = list_comparisons({"": tables}), index_conditions(find_rules(tables))
+def judge_claims(tables: Tables, rules: Sequence[dict]) -> list[VerdictCard]:
+    """Return a card per claim of `rules` that the study ran a comparison of: how often it came out as it says."""
+    answers = tables["answers"]
+    compared, conditions = list_comparisons({"": tables}), index_conditions(rules)
     cards = []
-    for claim in asked[asked["claim"].isin(ids)].itertuples(index=False):
-        rows = compared[compared["claim"] == claim.claim]
-        parts = {name for (id, name), about in conditions.items() if id == claim.claim and "part" in about}
+    for rule in keep_run(rules, answers):
+        claim = rule["id"]
+        rows = compared[compared["claim"] == claim]
+        parts = {name for (id, name), about in conditions.items() if id == claim and "part" in about}
         rows = rows[rows["condition"].isin(parts)] if parts else rows
         word, number = _word_sides([judge_side(row, conditions) for row in rows.itertuples(index=False)])
-        lines = describe_conditions(answers[answers["claim"] == claim.claim])
-        cards.append(VerdictCard(claim.claim, word, number, claim.statement, lines, "claims"))
+        lines = describe_conditions(answers[answers["claim"] == claim])
+        cards.append(VerdictCard(claim, word, number, rule["statement"], lines, "claims"))
     return cards
 
 
