@@ -51,6 +51,16 @@ def test_a_setting_of_a_job_reaches_its_cell_or_is_refused(tiny):
             ask("score", [*tiny, "trained_on=real", "arm=unigram", override])
 
 
+def test_an_arm_with_a_model_of_its_own_takes_no_other(tiny):
+    own, typed = [*tiny, "arm=clm_smollm2"], ["model=tiny", "++model.training.dev_documents=3"]
+    ask("generate", [*own, "model=smollm2"])
+    for override in typed:
+        with pytest.raises(StudyError, match=f"^{override.lstrip('+')} reaches no result"):
+            ask("generate", [*own, override])
+    config = composing.compose([*own, *typed], settings={"model.training.batch_documents": 2})
+    assert config == composing.compose([*own, "model=smollm2"])  # beside others of a study
+
+
 def test_a_setting_of_a_sweep_may_reach_one_job_alone_and_a_job_with_a_mistake_stops_no_other(tiny):
     ask("score", *([*tiny, f"arm={arm}", "likelihood=true"] for arm in ("unigram", "mlm")))
     mistaken = [[*tiny, "arm=unigram", f"masking.ratio={ratio}", "+unknown=3"] for ratio in (1.5, 0.5)]

@@ -18,16 +18,20 @@ Composed = dict[tuple[str, ...], DictConfig]  # what Hydra made, by overrides
 def compose(
     overrides: list[str], composed: Composed | None = None, settings: Mapping[str, Any] | None = None
 ) -> Config:
-    """Compose settings with the model that the track has for the objective; a model that is typed wins.
+    """Compose settings with the model of the arm, else with the one that the track has for the objective.
 
-    `composed` keeps what Hydra makes, each once; `settings` are then set by key.
+    A model that is typed wins over the track's, and is none of an arm that has its own. `composed` keeps what Hydra makes, each
+    once; `settings` are then set by key.
     """
     cached = {} if composed is None else composed
     raw = _compose(overrides, cached)
     config = to_config(raw)
     typed = {override.split("=")[0].lstrip("+") for override in overrides} | {*(settings or {})}
-    model = config.track.models.get(config.objective.name)
-    if model is not None and "model" not in typed:
+    model = config.track.models.get(config.objective.name) if "model" not in typed else None
+    if config.arm.model:
+        model, overrides = config.arm.model, [word for word in overrides if not is_of_model(word)]
+        settings = {key: value for key, value in (settings or {}).items() if not is_of_model(key)}
+    if model is not None:
         raw = _compose([*overrides, f"model={model}"], cached)
         config = to_config(raw)
     if settings:
@@ -40,6 +44,11 @@ def compose(
         if f"scale.training.{name}" in typed and f"model.training.{name}" not in typed:
             del config.model.training[name]  # what is typed wins over a model's own file
     return config
+
+
+def is_of_model(override: str) -> bool:
+    """Return whether an override chooses the model, or changes it."""
+    return override.lstrip("+~").split("=")[0].split(".")[0] == "model"
 
 
 def _compose(overrides: list[str], cached: Composed) -> DictConfig:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from ..errors import StudyError
 from . import recipes, study
 from .artifacts import Recipe
+from .composing import is_of_model
 from .config import RUNTIME_TRAINING, Config
 
 # Where and how fast work is done: none of it is in an id.
@@ -80,6 +81,9 @@ class _Reach:
         key, _, value = overrides[place].lstrip("+~").partition("=")
         if key in RUNTIME or (key, self.stage) == ("check", "corpus"):
             return False
+        own_model = self.job.config.arm.model
+        if own_model and is_of_model(key) and self.stage not in STUDIES:
+            return (key, value) != ("model", own_model)
         is_group = is_dataclass(getattr(self.job.config, key, None))
         # First, as it takes no composition.
         changes = [] if is_group else _change_value(self.job.config, key)

@@ -61,9 +61,9 @@ def describe_conditions(answers: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def keep_run(rules: Sequence[dict], answers: pd.DataFrame) -> list[dict]:
-    """Return the claims that a study is asked and ran a comparison of."""
+    """Return the claims that a study is asked and ran a comparison of, by their ids."""
     run = {*answers.loc[answers["status"] != NOT_RUN, "claim"]}
-    return [rule for rule in list_asked(rules) if rule["id"] in run]
+    return sorted((rule for rule in list_asked(rules) if rule["id"] in run), key=lambda rule: rule["id"])
 
 
 def _count_outcomes(rows: pd.DataFrame) -> str:

@@ -81,14 +81,9 @@ def count_claims(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
     for rule in list_asked(rules):
         id = rule["id"]
         claim = f"{id} {rule['statement']}"
-        keys_of = group_by(
-            [key for key in conditions if key[0] == id],
-            lambda key: conditions[key].get("part", ""),
-        )
-        keys_of = {name_of_keys: keys for name_of_keys, keys in keys_of.items() if name_of_keys} or keys_of
         for name, of_study in rows[rows["claim"] == id].groupby("study", sort=False):
-            for heading, keys in keys_of.items():
-                of_part = of_study[of_study["condition"].isin([condition for _, condition in keys])]
+            for heading, names in name_parts(rule).items():
+                of_part = of_study[of_study["condition"].isin(names)]
                 sides = [judge_side(row, conditions) for row in of_part.itertuples(index=False)]
                 if sides:
                     counts = [str(sides.count(side)) for side in (STATED, OTHERWISE, NO_ANSWER)]
@@ -100,6 +95,14 @@ def count_claims(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
             needs = "; ".join(dict.fromkeys(answers.loc[answers["claim"] == id, "needs"].dropna()))
             lines.append(markdown_row([claim, f"not run, needs {needs}", *[DASH.text] * 3]))
     return "\n".join(lines)
+
+
+def name_parts(rule: dict) -> dict[str, list[str]]:
+    """Return the conditions that ask a claim itself by its parts, "" where it has none; an optional one asks it aside."""
+    asked = [condition for condition in rule["conditions"] if not condition.get("optional")]
+    parts = group_by(asked, lambda condition: condition.get("part", ""))
+    named = {part: of_part for part, of_part in parts.items() if part} or parts
+    return {part: [condition["name"] for condition in of_part] for part, of_part in named.items()}
 
 
 def list_comparisons(studies: Mapping[str, Tables]) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from . import style
 from .frames import find_rules
 from .lead_words import NO_ANSWER
 from .outcomes import describe_conditions, keep_run
-from .overview import OTHERWISE, STATED, judge_side, list_comparisons
+from .overview import OTHERWISE, STATED, judge_side, list_comparisons, name_parts
 from .sentences import SAME_LENGTHS, Tables, describe_shares, format_range, list_times
 from .style import Study
 from .training_answer import compare_unfilled, word_idle
@@ -41,7 +41,11 @@ class VerdictCard:
 
 def list_verdicts(tables: Tables, study: Study) -> list[VerdictCard]:
     """Return the cards of cost and training data, then one per claim that was asked."""
-    return [*judge_cost(tables), *judge_training_data(tables, study), *judge_claims(tables, find_rules(tables))]
+    return [
+        *judge_cost(tables),
+        *judge_training_data(tables, study),
+        *judge_claims(tables, find_rules(tables)),
+    ]
 
 
 def judge_cost(tables: Tables) -> list[VerdictCard]:
@@ -138,8 +142,7 @@ def judge_claims(tables: Tables, rules: Sequence[dict]) -> list[VerdictCard]:
     for rule in keep_run(rules, answers):
         claim = rule["id"]
         rows = compared[compared["claim"] == claim]
-        parts = {name for (id, name), about in conditions.items() if id == claim and "part" in about}
-        rows = rows[rows["condition"].isin(parts)] if parts else rows
+        rows = rows[rows["condition"].isin([name for names in name_parts(rule).values() for name in names])]
         word, number = _word_sides([judge_side(row, conditions) for row in rows.itertuples(index=False)])
         lines = describe_conditions(answers[answers["claim"] == claim])
         cards.append(VerdictCard(claim, word, number, rule["statement"], lines, "claims"))

@@ -50,7 +50,8 @@ class ArmConfig:
     """A way to fill blanks, along the axes of the study; `objective` is null for a baseline.
 
     `weight` is the causal share of a product, 0 to 1, or auto: the best on dev documents. `table_order` is the number of
-    words in a row of a word table, 0: the best on dev documents.
+    words in a row of a word table, 0: the best on dev documents. `model`: that of conf/model which the arm fills with, whatever
+    the others of its study start from; empty: theirs.
     """
 
     name: str = MISSING
@@ -79,10 +80,12 @@ class ArmConfig:
     training: str = "domain"
     budget: int = axis(0, "budget")
     table_order: int = count(0, 0, max(ORDERS))
+    model: str = ""
 
     def to_settings(self) -> dict:
-        """Return the settings in the id; see `set_settings`."""
-        return set_settings(self, LATER_AXES)
+        """Return the settings in the id; see `set_settings`. The weights of `model` are an input, which the id has too."""
+        settings = set_settings(self, LATER_AXES)
+        return {name: value for name, value in settings.items() if name != "model"}
 
 
 @dataclass
