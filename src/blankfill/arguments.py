@@ -28,7 +28,8 @@ def to_list(name: str, values: Any) -> list:
 
 
 def _refuse_single(name: str, values: Any) -> Iterable:
-    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+    is_scalar = getattr(values, "ndim", 1) == 0  # an array of no dimension, which is Iterable by its class
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable) or is_scalar:
         raise BlankfillError(f"{name}: a list is needed, this is a {type(values).__name__}")
     return values
 

@@ -288,6 +288,7 @@ REFUSED = {
     "beam": (lambda f: f.candidates("a ___", k=5, beam=2), "beam=2 is narrower"),
     "gibbs": (lambda f: f.candidates("a ___", order="gibbs"), "fills a slot more than once"),
     "texts": (lambda f: f(3), "texts: a list is needed"),
+    "a number as an array": (lambda f: f(torch.tensor(3)), "texts: a list is needed, this is a Tensor"),
     "ids": (lambda f: [*f.iter(["a ___", "b ___"], ids=["x"])], "ids: there are 1, and more texts"),
 }
 

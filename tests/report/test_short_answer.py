@@ -50,9 +50,9 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
     head, _, *lines = ask(studies, tmp_path).splitlines()
     assert head == f"**{BETTER_INFORMED} {NO_BETTER_DATA}**"
     assert lines == [
-        "- **As the paper compares them, masked leads by 19.0 to 20.0 BLEU** (one training). Causal sees "
-        "no gaps; masked sees later gaps' originals. Without this leak: 11.0 to 12.0.",
-        "- **Against a causal model that reads the text before each gap, knowing its length**: masked +5.0 to +6.0 BLEU in "
+        "- **As the paper compares them, masked leads by 19.0 to 20.0 BLEU** (one training). Causal is not "
+        "told where gaps are; masked sees the originals of later gaps. Without this leak: 11.0 to 12.0.",
+        "- **Against a causal model that reads the text before each gap, knowing its length (two starts, two corpora)**: masked +5.0 to +6.0 BLEU in "
         "two of four comparisons; causal +3.0 to +4.0 (from a causal start) in two.",
         "- **Against one reading both sides**: causal +3.0 to +4.0 BLEU (from a causal start) in two of "
         "four comparisons; equal in two.",
@@ -107,7 +107,7 @@ OVER_RATIOS = "better training data** (rank correlation 0.70 to 0.80): hiding fe
     ("low", "at_one", "said"),
     [
         (0.4, [], OVER_RATIOS),
-        (0.4, [0.1, 0.6], f"{OVER_RATIOS} At one masking: 0.10 [0.00, 0.20] on a, 0.60 [0.50, 0.70] on b."),
+        (0.4, [0.1, 0.6], f"{OVER_RATIOS} With the masking fixed: 0.10 [0.00, 0.20] on a, 0.60 [0.50, 0.70] on b."),
         (-0.1, [], ""),
     ],
 )  # fmt: skip
@@ -187,7 +187,7 @@ def test_where_no_text_beats_unfilled_text_that_is_the_answer_on_training_data(s
     for tables in studies.values():
         tables["headroom"]["above_low"] = -0.1
     told = ask(studies, tmp_path)
-    idle = "Neither is shown to beat leaving the hidden words out (half hidden, no leak).**"
+    idle = "With half of the words hidden and no leak, neither is shown to beat leaving them out.**"
     assert f"Better training data? {idle}" in told
     assert "- **As training data**: no answer in six of six comparisons. One constant" in told
     more = studies["desk"]["headroom"].assign(ratio=0.7)
@@ -291,7 +291,7 @@ def test_the_table_names_who_is_ahead_and_the_commands_that_make_its_rows(studie
 def test_a_causal_model_that_was_not_trained_has_a_row_of_its_own(studies, tmp_path):
     studies |= make_studies(names=["laptop"])
     row, command = (
-        "| before the gap | own kind, causal untrained | masked +4.0 | masked +3.0 | 1×240k |",
+        "| before the gap | own kind; SmolLM2 as it comes | masked +4.0 | masked +3.0 | 1×240k |",
         "make reproduce ",
     )
     table = ask(studies, tmp_path, "short-table").splitlines()
@@ -312,7 +312,9 @@ def test_the_command_of_a_study_writes_its_folder(study):
 def test_the_table_says_what_not_settled_means_where_it_stands(studies, tmp_path):
     assert "not settled" not in ask(studies, tmp_path, "short-table")
     change(studies, "both contexts", direction="none shown", size="not settled")
-    assert "*No answer*: *not settled* (neither is shown)." in ask(studies, tmp_path, "short-table")
+    assert "*No answer*: *not settled* (neither a lead nor equality is shown)." in ask(
+        studies, tmp_path, "short-table"
+    )
 
 
 def test_a_study_of_another_start_or_no_study_says_nothing(tmp_path):

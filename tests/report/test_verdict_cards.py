@@ -7,7 +7,7 @@ from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report.style import read_study
 from mlm_vs_clm.report.verdict_cards import judge_training_data
 
-NEITHER = "Neither is shown to beat leaving the hidden words out (half hidden, no leak)."
+NEITHER = "With half of the words hidden and no leak, neither is shown to beat leaving them out."
 
 
 @pytest.fixture

@@ -100,7 +100,10 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables], every: Ma
         verdicts.append(f"Better training data? {answer}")
     findings = [
         describe_reported(steps),
-        describe_reading(before, "a causal model that reads the text before each gap, knowing its length"),
+        describe_reading(
+            before,
+            f"a causal model that reads the text before each gap, knowing its length{word_grid(before)}",
+        ),
         describe_reading(both, "one reading both sides"),
         describe_content(content, steps["corpus"].nunique()),
         describe_left(steps),
@@ -133,7 +136,7 @@ def describe_reported(steps: pd.DataFrame) -> str:
         return list_by_corpus("As the paper compares them", hidden)
     return (
         f"**As the paper compares them, masked leads by {span(reported['effect'])} BLEU** ({word_runs(reported)}). "
-        f"Causal sees no gaps; masked sees later gaps' originals. "
+        f"Causal is not told where gaps are; masked sees the originals of later gaps. "
         f"Without this leak: {span(hidden['effect'])}."
     )
 
@@ -141,6 +144,13 @@ def describe_reported(steps: pd.DataFrame) -> str:
 def describe_reading(rows: pd.DataFrame, model: str) -> str:
     """Return how the masked model compares with a causal one, in the comparisons of every start; nothing where none was run."""
     return "" if rows.empty else f"**Against {model}**: {count_outcomes(rows)}."
+
+
+def word_grid(rows: pd.DataFrame) -> str:
+    """Return how comparisons come about, " (three starts, three corpora)"; "" where not each start has each corpus, or there is one start."""
+    starts, corpora = rows["start"].nunique(), rows["corpus"].nunique()
+    is_grid = starts > 1 and starts * corpora == len(rows)
+    return f" ({word_number(starts)} starts, {word_number(corpora)} corpora)" if is_grid else ""
 
 
 def count_outcomes(rows: pd.DataFrame) -> str:

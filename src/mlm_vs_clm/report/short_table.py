@@ -20,7 +20,7 @@ ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and wha
     BEFORE: (READS[BEFORE[1]], FROM_ENCODER),
     BOTH: (READS[BOTH[1]], FROM_ENCODER),
     **{(start, name): (READS[name], STARTS[start]) for start, name in STARTED},
-    UNTRAINED: (READS[BEFORE[1]], "own kind, causal untrained"),
+    UNTRAINED: (READS[BEFORE[1]], "own kind; SmolLM2 as it comes"),
 }
 
 
@@ -58,7 +58,7 @@ def describe_words(rows: pd.DataFrame) -> str:
     is_open = ((rows["direction"] == NONE_SHOWN) & (rows["size"] != INSIDE)).any()
     is_weak = (rows["status"] == NOT_COMPETENT).any()
     words = [
-        *["*not settled* (neither is shown)"] * bool(is_open),
+        *["*not settled* (neither a lead nor equality is shown)"] * bool(is_open),
         *["*undecided* (a model does not clearly beat a table of neighbouring words)"] * bool(is_weak),
     ]
     if words:

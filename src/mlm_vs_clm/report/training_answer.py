@@ -83,7 +83,7 @@ def word_idle(tables: Tables) -> str:
     """Return that neither text is shown to be better training data than text without its hidden words, at the main cell."""
     ratio = read_study(tables).main[1]
     share = "half" if ratio == 0.5 else f"{ratio:.0%}"
-    return f"Neither is shown to beat leaving the hidden words out ({share} hidden, no leak)."
+    return f"With {share} of the words hidden and no leak, neither is shown to beat leaving them out."
 
 
 def count_other_maskings(studies: Mapping[str, Tables]) -> str:
@@ -132,7 +132,7 @@ def describe_one_masking(studies: Mapping[str, Tables]) -> str:
     clauses = [
         f"{row.effect:.2f} [{row.low:.2f}, {row.high:.2f}] on {row.corpus}" for row in rows.itertuples()
     ]
-    return f" At one masking: {', '.join(clauses)}."
+    return f" With the masking fixed: {', '.join(clauses)}."
 
 
 def list_reported(made: pd.DataFrame) -> pd.DataFrame:
