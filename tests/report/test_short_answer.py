@@ -51,7 +51,7 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
     assert head == f"**{BETTER_INFORMED} {NO_BETTER_DATA}**"
     assert lines == [
         "- **As the paper compares them, masked leads by 19.0 to 20.0 BLEU** (one training). Causal is not "
-        "told where gaps are; masked sees the originals of later gaps. Without this leak: 11.0 to 12.0.",
+        "told where gaps are; masked sees later gaps' words. Without these: 11.0 to 12.0.",
         "- **Against a causal model that reads the text before each gap, knowing its length (two starts, two corpora)**: masked +5.0 to +6.0 BLEU in "
         "two of four comparisons; causal +3.0 to +4.0 (from a causal start) in two.",
         "- **Against one reading both sides**: causal +3.0 to +4.0 BLEU (from a causal start) in two of "

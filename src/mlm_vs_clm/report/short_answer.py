@@ -136,8 +136,8 @@ def describe_reported(steps: pd.DataFrame) -> str:
         return list_by_corpus("As the paper compares them", hidden)
     return (
         f"**As the paper compares them, masked leads by {span(reported['effect'])} BLEU** ({word_runs(reported)}). "
-        f"Causal is not told where gaps are; masked sees the originals of later gaps. "
-        f"Without this leak: {span(hidden['effect'])}."
+        f"Causal is not told where gaps are; masked sees later gaps' words. "
+        f"Without these: {span(hidden['effect'])}."
     )
 
 
