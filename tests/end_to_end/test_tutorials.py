@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,14 +25,21 @@ def blocks(tutorial, language):
 
 
 @pytest.fixture
-def tree(tmp_path, tokenizer):
-    """Return a copy of what a clone holds, with a tiny encoder, and `python` that runs experiments with tiny models."""
+def tree(tmp_path, tokenizer, networks):
+    """Return a copy of what a clone holds, with a tiny encoder and a tiny SmolLM2."""
     for name in ("conf", "docs", "experiments", "src", "tests"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "CITATION.cff"):
         shutil.copy(ROOT / name, tmp_path)
     start_from_scratch(SHAPE, tokenizer, 0).bert.save_pretrained(tmp_path / "encoder")
     tokenizer.save_pretrained(tmp_path / "encoder")
+    for part in networks["gpt2"]:
+        part.save_pretrained(tmp_path / "causal")
+    settings = tmp_path / "conf" / "model" / "smollm2.yaml"
+    own = f"source: {tmp_path}/causal\nopening: <|end|>\n"
+    settings.write_text(
+        re.sub(r"^(source|opening): .*\n", "", settings.read_text(), flags=re.MULTILINE) + own
+    )
     return tmp_path
 
 
@@ -73,7 +81,9 @@ def test_own_corpus(tree):
     told = run_all(tree, blocks("tutorial-own-corpus.md", "bash"))
     assert (tree / "results" / "own" / "report.html").is_file()
     rows = (tree / "results" / "own" / "scores.csv").read_text()
-    assert all(f"\nown,{arm}," in rows for arm in ("mlm", "clm", "unfilled", "unigram", "oracle"))
+    assert all(
+        f"\nown,{arm}," in rows for arm in ("mlm", "clm", "clm_smollm2", "unfilled", "unigram", "oracle")
+    )
     assert "own,clm," in told and "sailor" not in told
 
 

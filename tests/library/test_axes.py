@@ -20,7 +20,7 @@ def test_later_axes_are_those_that_stored_ids_rest_on():
 
 
 def test_axes_are_the_settings_of_an_arm():
-    assert set(ARM_AXIS) | {"name", "writer", "objective"} == set(vars(ArmConfig()))
+    assert set(ARM_AXIS) | {"name", "writer", "objective", "model"} == set(vars(ArmConfig()))
     assert all(getattr(ArmConfig(), name) == ARM_AXIS[name].default for name in LATER_AXES)
     assert set(PACE) == {
         "order", "per_pass", "passes", "threshold", "entropy_bound", "sweeps", "schedule"
