@@ -71,9 +71,8 @@ def test_claims_are_counted_study_by_study_and_one_that_was_not_run_says_what_it
         "evening": make_study({}, equal, reversed_, readers),
         "desk": make_study({"effect": 1.0} | SILENT, readers),
     }
-    assert count_claims(studies, pick_rules(C1="Masked is better.", C7="Readers prefer it.")).splitlines()[
-        2:
-    ] == [
+    rules = pick_rules(C1="Masked is better.", C7="Readers prefer it.")
+    assert count_claims(studies, rules).splitlines()[2:] == [
         "| C1 Masked is better. | evening | 1 | 2 | 0 |",
         "|  | desk | 0 | 0 | 1 |",
         "| C7 Readers prefer it. | not run, needs raters | – | – | – |",

@@ -10,7 +10,7 @@ from ..evidence.cells import group_by
 from ..evidence.competence import COMPETENT
 from ..evidence.verdicts import FEWEST_UNITS, FIRST, INSIDE, MADE, NOT_RUN, NOT_SETTLED, SECOND
 from . import style, track_answers
-from .ladder import count_content, count_tokens, list_own_steps, word_tokens
+from .ladder import UNTRAINED, count_content, count_tokens, list_own_steps, word_tokens
 from .lead_words import SIDES, enter_lead, span, word_number, word_runs
 from .roles import PAIR
 from .sentences import Tables
@@ -26,7 +26,7 @@ READER = "a causal model that reads "
 STEPS = {  # condition of claim C1 -> the causal model of the sentence
     "known length": f"{READER}the text before the gap",
     "both contexts": f"{READER}both sides",
-    "SmolLM2 as it comes": "SmolLM2, a pretrained causal model that was not trained on these texts",
+    UNTRAINED[1]: "SmolLM2, a pretrained causal model that was not trained on these texts",
     "no leak": "what the paper calls causal",
 }
 AHEAD = {FIRST: "masked {points} BLEU points ahead", SECOND: "causal {points} BLEU points ahead"}

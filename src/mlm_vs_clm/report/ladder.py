@@ -27,15 +27,12 @@ ENDS = {  # of a step's words
 }
 Step = tuple[str, str]  # what both models start from, and the condition of claim C1
 BEFORE, BOTH = (ENCODER, "known length"), (ENCODER, "both contexts")
+UNTRAINED = (ENCODER, "SmolLM2 as it comes")  # the causal model is not trained on the texts
 # By condition: what the causal model does.
 READS = {"known length": "reads before the gap", "both contexts": "reads both sides"}
 STARTED = tuple((start, name) for start in (CAUSAL, OWN) for name in READS)
 TABLES = ("bigram_both", "bigram_left")  # of word pairs, with the contexts of `mlm` and of `clm`
-SAME_AS_TABLES = (
-    "known length",
-    "SmolLM2 as it comes",
-)  # conditions whose two sides have the contexts of TABLES
-UNTRAINED = (ENCODER, "SmolLM2 as it comes")  # the causal model is not trained on the texts
+SAME_AS_TABLES = (BEFORE[1], UNTRAINED[1])  # conditions whose two sides have the contexts of TABLES
 LIKELIHOOD, CONTENT = "nats_per_character", "exact_match_content"
 LEAD = ("condition", "corpus", "effect", "low", "high", "runs")  # of the answers by likelihood
 TOO_FEW = "too few units"  # in place of a status
