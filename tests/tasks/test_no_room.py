@@ -30,6 +30,7 @@ BOTH = [*SAME, {"id": "p2", "known": ["d0"], "unknown": "d2", "same": False}]
         lambda: genres.majority(TWO_LABELS, ONE_LABEL),
         lambda: genres.evaluate(ONE_LABEL, ONE_LABEL, ONE_LABEL, TWO_LABELS * 20, 0),
         lambda: genres.majority(ONE_LABEL, write([("a", "b"), ("b", "a")])),
+        lambda: genres.majority(NO_ENTITY, NO_ENTITY),
         lambda: ner.majority(ONE_TYPE, NO_ENTITY),
         lambda: verification.majority(NO_ENTITY, NO_ENTITY, given=SAME),
     ],
@@ -53,6 +54,10 @@ def test_one_type_of_entity_or_two_answers_are_a_test(make):
     outcome = make()
     rows = _score([outcome], 20)
     assert outcome.no_room == "" and not math.isnan(rows[0]["value"]) and rows[0]["reason"] == ""
+
+
+def test_texts_without_labels_are_not_said_to_have_the_same():
+    assert genres.majority(NO_ENTITY, NO_ENTITY).no_room.endswith("all 6 documents are without a label")
 
 
 def test_the_check_of_a_corpus_says_that_all_documents_have_the_same_labels():

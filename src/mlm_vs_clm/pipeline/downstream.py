@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +48,7 @@ def measure_utility(settings: dict, inputs: dict[str, Path], folder: Path, devic
     else:
         outcomes = _evaluate(settings, train, splits, _given(settings["task"], inputs["corpus"]))
     if outcomes[0].no_room:
-        print(f"{settings['task']}: {outcomes[0].no_room}")
+        _say_once(f"{settings['task']}: {outcomes[0].no_room}")
     write_table(folder / "scores.csv", [*_score(outcomes, settings["resamples"]), *copied], COLUMNS)
     write_lines(
         folder / "units.jsonl", ({"task_seed": i} | row for i, o in enumerate(outcomes) for row in o.units)
@@ -56,6 +57,12 @@ def measure_utility(settings: dict, inputs: dict[str, Path], folder: Path, devic
         write_answers(folder, outcomes[0].units)
     notes = [{"task_seed": i, "skipped": o.skipped | lost, "notes": o.notes} for i, o in enumerate(outcomes)]
     write_atomically(folder / "notes.json", json.dumps(notes, indent=1))
+
+
+@cache
+def _say_once(line: str) -> None:
+    """Print a line, once per process: the test documents are the same for all arms."""
+    print(line)
 
 
 def _given(task: str, corpus: Path) -> dict[str, list[dict]]:

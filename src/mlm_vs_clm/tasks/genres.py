@@ -129,7 +129,8 @@ def make_outcome(answers: Answers, test: list[Document], skipped: dict, notes: t
         for document, row in zip(test, table, strict=True)
     ]
     is_alike = len({frozenset(document.labels) for document in test}) == 1
-    no_room = f"{NO_ROOM}: all {len(test)} documents have the same labels" if is_alike else ""
+    alike = "have the same labels" if genres else "are without a label"
+    no_room = f"{NO_ROOM}: all {len(test)} documents {alike}" if is_alike else ""
     return Outcome(units, columns, MEASURES, skipped, notes, no_room)
 
 
