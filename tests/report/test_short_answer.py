@@ -88,6 +88,24 @@ def test_outcomes_are_counted_and_a_headline_that_fails_on_one_corpus_is_gone(
     assert ("masked leads by" in told) == (condition in ("known length", "both contexts"))
 
 
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (FIRST, "(one training; over SmolLM2 by 8.0 to 20.0)"),
+        (SILENT, "(one training; over SmolLM2 by 20.0 on abstracts)"),
+        (OPEN, "(one training)"),
+    ],
+)
+def test_a_pretrained_model_of_the_papers_kind_is_named_where_it_is_behind(studies, tmp_path, verdict, said):
+    pretrained = make_studies(names=["desk"])["desk"]
+    answers = pretrained["answers"]
+    answers = answers[answers["condition"] == "as reported"].assign(condition="as reported, pretrained")
+    pretrained["answers"] = answers
+    pretrained["study"]["starts_from"] = "checkpoints of their kinds"
+    change({"laptop-rewriting": pretrained}, "as reported, pretrained", **verdict, effect=8.0)
+    assert f"BLEU** {said}. Causal" in ask(studies | {"laptop-rewriting": pretrained}, tmp_path)
+
+
 def test_what_is_read_is_part_of_the_answer_only_where_no_lead_over_both_sides_is_larger(studies, tmp_path):
     assert BETTER_INFORMED in ask(studies, tmp_path)
     change(studies, "both contexts", **FIRST, effect=7.0, high=8.0)

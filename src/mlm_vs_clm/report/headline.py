@@ -28,6 +28,7 @@ STEPS = {  # condition of claim C1 -> the causal model of the sentence
     "both contexts": f"{READER}both sides",
     UNTRAINED[1]: "SmolLM2, a pretrained causal model that was not trained on these texts",
     "no leak": "what the paper calls causal",
+    "no leak, pretrained": "a pretrained causal model that writes the whole text anew",
 }
 AHEAD = {FIRST: "masked {points} BLEU points ahead", SECOND: "causal {points} BLEU points ahead"}
 LEVEL = "level (masked {points}, within the margin)"
@@ -156,7 +157,7 @@ def describe_steps(steps: pd.DataFrame, unjudged: Collection[tuple[str, str]] = 
         pairs = {(row.corpus, arm) for row in silent for arm in (row.first_arm, row.second_arm)}
         reason = NO_FLOOR if pairs & {*unjudged} else UNDECIDED
         sentences.append(f"{which} comparisons {verb} undecided: {reason}.")
-    sentences += [f"({runs[0].capitalize()} of each model.)"] if len(runs) == 1 else []
+    sentences += [f"({runs[0].capitalize()} of each trained model.)"] if len(runs) == 1 else []
     return " ".join(sentences)
 
 

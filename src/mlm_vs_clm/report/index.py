@@ -1,6 +1,6 @@
 """`index.html`: one row per study, with its question, its size, what it found, and its page."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -9,16 +9,17 @@ import yaml
 from ..files import STUDY
 from . import style
 from .headline import answer_question, ask
+from .ladder import BEFORE, BOTH, PRETRAINED
 from .lead_words import SIDES, span, word_no_lead, word_runs
 from .overview import count_tokens, find_start
 from .page import make_environment
 from .sentences import Tables
 
 FILE = "index.html"
-CONDITIONS = {  # of claim C1 -> the causal model in a column
-    "as reported": "causal as in the paper",
-    "known length": "causal, text before the gap",
-    "both contexts": "causal, both sides",
+CONDITIONS = {  # the causal model in a column -> conditions of claim C1, of which a study has one
+    "causal as in the paper": ("as reported", PRETRAINED[1]),
+    "causal, text before the gap": (BEFORE[1],),
+    "causal, both sides": (BOTH[1],),
 }
 
 
@@ -27,7 +28,7 @@ def write_index(tables: Mapping[str, Tables], studies: Mapping[str, Path], resul
     rows = [describe_study(name, tables[name], folder) for name, folder in studies.items()]
     rows.sort(key=lambda row: (not row["start"], row["tokens"] if row["start"] else 0, row["name"]))
     template = make_environment().get_template("index.html")
-    html = template.render(rows=rows, conditions=list(CONDITIONS.values()))
+    html = template.render(rows=rows, conditions=list(CONDITIONS))
     (results / FILE).write_text(html, encoding="utf-8", newline="\n")
 
 
@@ -36,7 +37,7 @@ def describe_study(name: str, tables: Tables, folder: Path) -> dict:
     about = yaml.safe_load((folder / STUDY).read_text(encoding="utf-8"))
     answers = tables["answers"]
     trainings = int(answers["runs"].max()) if answers["runs"].notna().any() else 1
-    cells = [describe_condition(answers, condition, trainings) for condition in CONDITIONS]
+    cells = [describe_condition(answers, conditions, trainings) for conditions in CONDITIONS.values()]
     return {
         "name": name,
         "question": ask(about),
@@ -50,12 +51,12 @@ def describe_study(name: str, tables: Tables, folder: Path) -> dict:
     }
 
 
-def describe_condition(answers: pd.DataFrame, condition: str, trainings: int = 1) -> str:
+def describe_condition(answers: pd.DataFrame, conditions: Sequence[str], trainings: int = 1) -> str:
     """Return who is ahead in BLEU, by corpus where the corpora differ: "masked +3.8 to +4.2"; "" where it was not run.
 
     A condition that rests on fewer than the `trainings` of the study says so.
     """
-    rows = answers[(answers["claim"] == "C1") & (answers["condition"] == condition)]
+    rows = answers[(answers["claim"] == "C1") & answers["condition"].isin(conditions)]
     rows = rows[(rows["metric"] == "bleu") & rows["effect"].notna()]
     words = {row.corpus: word_no_lead(row) or SIDES[row.direction] for row in rows.itertuples(index=False)}
     fewer = f" ({word_runs(rows)})" if rows["runs"].max() < trainings else ""

@@ -28,6 +28,7 @@ ENDS = {  # of a step's words
 Step = tuple[str, str]  # what both models start from, and the condition of claim C1
 BEFORE, BOTH = (ENCODER, "known length"), (ENCODER, "both contexts")
 UNTRAINED = (ENCODER, "SmolLM2 as it comes")  # the causal model is not trained on the texts
+PRETRAINED = (OWN, "as reported, pretrained")  # SmolLM2 as what the paper calls causal
 # By condition: what the causal model does.
 READS = {"known length": "reads before the gap", "both contexts": "reads both sides"}
 STARTED = tuple((start, name) for start in (CAUSAL, OWN) for name in READS)
