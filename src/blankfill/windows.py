@@ -56,10 +56,9 @@ class Windows:
         """Return whether a text fits the model as it is."""
         if self.limit is None or not text.blanks:
             return True
-        longest = unicodedata.normalize("NFKD", text.text)  # a tokenizer may normalise its text so
-        n_bytes = len(longest.encode("utf-8", "replace")) + sum(
-            text.counts or [(self.tokens or 0) * len(text.blanks)]
-        )
+        forms = (text.text, unicodedata.normalize("NFKD", text.text))  # a tokenizer may normalise its text so
+        n_bytes = max(len(form.encode("utf-8", "replace")) for form in forms)
+        n_bytes += sum(text.counts or [(self.tokens or 0) * len(text.blanks)])
         return n_bytes + self.n_edges < self.limit or self._count(text) <= self.limit
 
     def _count(self, text: BlankedText) -> int:

@@ -66,3 +66,10 @@ def test_the_time_of_windows_is_in_proportion_to_the_text(start, tokenizer, text
             run(windows, text)
             sums.append(sum(n_words))
     assert sums[2] < 5 * sums[0] and sums[3] < 5 * sums[1]
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "roberta"])
+def test_signs_that_a_normaliser_shortens_are_counted_as_they_stand(name, networks):
+    text = " ".join(["１２３ＡＢ"] * 22)  # three bytes a sign; a letter is one
+    filler = Filler(*networks[name])
+    assert filler([text], [[(0, 5), (60, 63)]]).fills[0] and filler.score(text).tokens > 300
