@@ -4,7 +4,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import TypeVar
 
@@ -81,7 +81,7 @@ class Windows:
         room = (self.limit or 0) - self.n_edges
         for _ in range(ATTEMPTS):
             window = self._try(text, number, room, is_whole)
-            excess = self._count(window.text) - (self.limit or 0)
+            excess = self._count(replace(window.text, id=text.id)) - (self.limit or 0)
             if excess <= 0:
                 return window
             room -= excess

@@ -2,7 +2,7 @@
 
 import pytest
 
-from blankfill import Filler, Ledger
+from blankfill import DocumentError, Filler, Ledger
 from blankfill.text import BlankedText, assemble_text, blank_out, find_words
 from blankfill.windows import Windows, cut_originals, fill_in_windows
 
@@ -73,3 +73,10 @@ def test_signs_that_a_normaliser_shortens_are_counted_as_they_stand(name, networ
     text = " ".join(["１２３ＡＢ"] * 22)  # three bytes a sign; a letter is one
     filler = Filler(*networks[name])
     assert filler([text], [[(0, 5), (60, 63)]]).fills[0] and filler.score(text).tokens > 300
+
+
+def test_a_special_token_that_only_a_later_window_reads_names_the_text(networks):
+    """Where a blank ends inside of `</s>`, the window behind it has both parts as one."""
+    windows = Windows(networks["roberta"][0], networks["t5"][1], None)
+    with pytest.raises(DocumentError, match="^document d: it contains </s>"):
+        windows.cut(blank_out("d", "The </s> end.", [(9, 12)]), 2)
