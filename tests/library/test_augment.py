@@ -321,6 +321,8 @@ def test_words_are_drawn_where_the_model_draws_any(start, causal_model, tokenize
         ({"entities": "abc"}, "entities of document 0: a list is needed"),
         ({"blanks": [(0, 99)]}, "document 0: the blank 0:99"),
         ({"protect": [(0, "x")]}, "protect of text 0: each is"),
+        ({"protect": [(0, 4), (0, 99)]}, "protect of document 0: characters 0:99 are none"),
+        ({"protect": [(4, 0)]}, "protect of document 0: characters 4:0 are none"),
         ({"ids": ["a", "b"]}, "1 texts need as many different ids"),
     ],
 )

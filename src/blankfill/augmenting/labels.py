@@ -65,11 +65,16 @@ def _read_entity(where: str, text: str, row: Any) -> Entity:
             f'{where}: give {{"start": 0, "end": 7, "label": "Drug"}} or (0, 7, "Drug"), with whole numbers'
         )
     start, end = map(int, edges)
+    check_characters(where, text, start, end)
+    return Entity((start, end), row)
+
+
+def check_characters(where: str, text: str, start: int, end: int) -> None:
+    """Raise BlankfillError, which names the place as `where`, for offsets that cover no character of a text."""
     if not 0 <= start < end <= len(text):
         raise BlankfillError(
             f"{where}: characters {start}:{end} are none of a text of {len(text)} characters: correct the offsets"
         )
-    return Entity((start, end), row)
 
 
 def move_span(span: CharSpan, blanks: Sequence[CharSpan], fills: Sequence[str]) -> CharSpan:

@@ -9,7 +9,7 @@ from ..arguments import list_requests, read_spans
 from ..errors import BlankfillError
 from ..text import CharSpan, blank_out, find_words
 from .choosing import OF_LABELS, eligible_words, read_protected, read_strategy, touches
-from .labels import Entity, keys_of, read_entities
+from .labels import Entity, check_characters, keys_of, read_entities
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,8 @@ class SourceReader:
                 spans = self._choose(text, marked)
             else:
                 blank_out(place, text, spans)  # raises for what is no blank
+            for start, end in fixed or []:
+                check_characters(f"protect of document {place}", text, start, end)
             kept = [match.span() for pattern in self.protected for match in pattern.finditer(text)]
             eligible = [span for span in spans if not touches(span, [*kept, *(fixed or [])])]
             sources.append(Source(place, name, text, marked, eligible, keys))
