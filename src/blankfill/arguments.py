@@ -34,7 +34,8 @@ def _refuse_single(name: str, values: Any) -> Iterable:
     return values
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Return whether it is a whole number, of Python or numpy, and no boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
@@ -45,13 +46,13 @@ def _text(i: int, text: Any) -> str:
 
 
 def _id(i: int, id: Any) -> str:
-    if not isinstance(id, str) and not _is_number(id):
+    if not isinstance(id, str) and not is_number(id):
         raise BlankfillError(f"ids: number {i} is a {type(id).__name__}, not a string")
     return str(id)
 
 
 def _is_span(span: Any) -> bool:
-    return _is_row(span) and len(span) == 2 and all(map(_is_number, span))
+    return _is_row(span) and len(span) == 2 and all(map(is_number, span))
 
 
 def _is_row(values: Any) -> bool:
@@ -78,14 +79,14 @@ def _spans_of(name: str, blanks: Any) -> list[CharSpan]:
 
 def _counts(counts: list, n_texts: int, is_one: bool) -> list[list[int]]:
     """Return the token counts of each text; those of a single text may be given alone."""
-    if n_texts == 1 and (counts or is_one) and all(map(_is_number, counts)):
+    if n_texts == 1 and (counts or is_one) and all(map(is_number, counts)):
         counts = [counts]
     return [_counts_of(str(i), numbers) for i, numbers in enumerate(counts)]
 
 
 def _counts_of(id: str, counts: Any) -> list[int]:
     numbers = to_list(f"counts of text {id}", counts)
-    if not all(map(_is_number, numbers)):
+    if not all(map(is_number, numbers)):
         raise BlankfillError(f"counts of text {id}: each is a whole number")
     return [int(number) for number in numbers]
 
@@ -110,7 +111,7 @@ def list_requests(texts: Any, blanks: Any, ids: Any = None, counts: Any = None) 
     read = [_text(i, text) for i, text in enumerate([texts] if is_one else to_list("texts", texts))]
     n = len(read)
     spans = [str(blanks)] * n if isinstance(blanks, str) else _spans(to_list("blanks", blanks), n, is_one)
-    is_one_id = isinstance(ids, str) or _is_number(ids)
+    is_one_id = isinstance(ids, str) or is_number(ids)
     given = range(n) if ids is None else [ids] if is_one_id else to_list("ids", ids)
     names = [_id(i, id) for i, id in enumerate(given)]
     numbers = None if counts is None else _counts(to_list("counts", counts), n, is_one)

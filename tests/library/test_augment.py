@@ -342,8 +342,11 @@ def test_wrong_batches_strategies_and_lists_are_refused(augmenter, start, tokeni
         augment("a", start, tokenizer, strategy="entities")
     with pytest.raises(BlankfillError, match="leave strategy out"):
         augment("a b", start, tokenizer, strategy="spans", blanks=[(0, 1)])
-    with pytest.raises(BlankfillError, match="strategy: it returned a int"):
-        augment("a b", start, tokenizer, strategy=lambda *_: [2])
+    for returned, name in (([2], "int"), (np.array([True, False]), "bool"), ([0.0], "float")):
+        with pytest.raises(BlankfillError, match=f"strategy: it returned a {name}"):
+            augment("a b", start, tokenizer, strategy=lambda *_, returned=returned: returned)
+    with pytest.raises(BlankfillError, match="what strategy returned: a list is needed, this is a NoneType"):
+        augment("a b", start, tokenizer, strategy=lambda *_: None)
 
 
 def test_a_text_may_be_long_and_one_that_cannot_be_filled_is_named_or_left_out(start, tokenizer, texts):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import regex
 
+from ..arguments import is_number, to_list
 from ..draws import pick_runs, pick_singly
 from ..errors import BlankfillError
 from ..text import OF_RUN, SPELT, CharSpan
@@ -60,8 +61,8 @@ def eligible_words(
     strategy: Strategy, text: str, words: list[CharSpan], entities: list[CharSpan]
 ) -> list[int]:
     """Return the word numbers that a strategy gives, in order, each once; BlankfillError for others than the words'."""
-    numbers = [*strategy(text, words, entities)]
-    if wrong := [n for n in numbers if isinstance(n, bool) or n not in range(len(words))]:
+    numbers = to_list("what strategy returned", strategy(text, words, entities))
+    if wrong := [n for n in numbers if not is_number(n) or n not in range(len(words))]:
         raise BlankfillError(
             f"strategy: it returned a {type(wrong[0]).__name__} that is no word number; return numbers from 0 to "
             "below the number of words"
