@@ -248,3 +248,12 @@ def test_an_encoder_decoder_has_no_loss_to_ask_for(seq2seq_model, tokenizer):
 def test_texts_without_a_word_are_refused():
     with pytest.raises(BlankfillError, match="generated: none of the 2 texts has a word"):
         audit(TRAIN, HOLDOUT, ["", "..."])
+
+
+@pytest.mark.parametrize("kind", ["train", "holdout", "canaries"])
+def test_a_text_that_the_model_cannot_read_is_named_by_its_list_and_number(kind, start, tokenizer):
+    half = ["", "...", "half a sign \ud800"]
+    given = {"train": TRAIN[:3], "holdout": HOLDOUT[:3], "generated": HONEST, "canaries": (["a"], ["b"])}
+    given |= {kind: (["a"], half)} if kind == "canaries" else {kind: half}
+    with pytest.raises(BlankfillError, match=f"^(control of )?{kind}: number 2: half of a character"):
+        audit(**given, model=start, tokenizer=tokenizer)

@@ -19,20 +19,23 @@ def measure_losses(texts: Sequence[str], filler: Filler, seed: int, first: int =
 
     A causal model predicts every word from those to its left. A masked model predicts a quarter of the words, drawn by
     the seed and the text, from the others, until each was predicted once. A text longer than the model is read in
-    windows. Raises BlankfillError for an encoder-decoder, whose texts have no such loss.
+    windows. Raises BlankfillError for an encoder-decoder, whose texts have no such loss, and DocumentError, with the
+    number of the text, for one that cannot be read.
     """
     kind = model_kind(filler.model)
     if kind == "seq2seq":
         raise BlankfillError("membership by the loss needs a masked or causal model: leave the model out")
-    read = [(text, words) for text in texts if (words := find_words(text)[first:])]
+    read = [(i, text, words) for i, text in enumerate(texts) if (words := find_words(text)[first:])]
     if kind == "causal":
-        rounds, settings = [[words for _, words in read]], {}
+        rounds, settings = [[words for *_, words in read]], {}
     else:
-        drawn = [_split(text, words, seed) for text, words in read]
+        drawn = [_split(text, words, seed) for _, text, words in read]
         rounds, settings = [[of[i] for of in drawn] for i in range(N_PARTS)], {"order": "parallel"}
     nats, tokens = [0.0] * len(read), [0] * len(read)
     for blanks in rounds:
-        scored = filler.score([text for text, _ in read], blanks, **settings)
+        scored = filler.score(
+            [text for _, text, _ in read], blanks, ids=[str(i) for i, *_ in read], **settings
+        )
         for i, likelihood in enumerate(scored if isinstance(scored, list) else [scored]):
             nats[i] += likelihood.nats
             tokens[i] += likelihood.tokens

@@ -11,6 +11,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from ..errors import BlankfillError
 from ..filler import Filler
 from ..ranges import LARGEST_SEED, Range, check_number
+from ..text import DocumentError
 from .copies import Copies, measure_copies
 from .intervals import Auc, area_under_curve
 from .membership import measure_losses
@@ -105,7 +106,9 @@ def audit(
         _compare("names", names, words["generated"]),
         None
         if filler is None
-        else _compare_losses(filler, texts["train"], texts["holdout"], seed, "membership"),
+        else _compare_losses(
+            filler, {name: texts[name] for name in ("train", "holdout")}, seed, "membership"
+        ),
         None if canaries is None else _measure_canaries(canaries, filler, words["generated"], seed),
         closest,
     )
@@ -148,14 +151,21 @@ def _compare(name: str, pair: Any, generated: Sequence[Words]) -> Returned | Non
     return measure_phrases(map(words_of, ours), map(words_of, control), generated)
 
 
-def _compare_losses(filler: Filler, texts: list[str], control: list[str], seed: int, name: str) -> Auc | None:
-    losses = [measure_losses(side, filler, seed) for side in (texts, control)]
+def _compare_losses(filler: Filler, sides: Mapping[str, list[str]], seed: int, name: str) -> Auc | None:
+    """Return the AUC of two sides; BlankfillError, with the name of the side, for a text that cannot be read."""
+    losses = []
+    for side, texts in sides.items():
+        try:
+            losses.append(measure_losses(texts, filler, seed))
+        except DocumentError as error:
+            raise BlankfillError(f"{side}: number {error.id}: {error.problem}") from None
     return area_under_curve(*losses, seed, name)
 
 
 def _measure_canaries(pair: Any, filler: Filler | None, generated: Sequence[Words], seed: int) -> Canaries:
     planted, control = _read_pair("canaries", pair)
-    loss = None if filler is None else _compare_losses(filler, planted, control, seed, "canaries")
+    sides = {"canaries": planted, "control of canaries": control}
+    loss = None if filler is None else _compare_losses(filler, sides, seed, "canaries")
     return Canaries(_compare("canaries", (planted, control), generated), loss)
 
 
