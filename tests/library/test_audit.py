@@ -230,6 +230,7 @@ def test_the_closest_of_many_texts_is_found_by_rare_words(monkeypatch):
         ({"names": [["a"], []]}, "control of names: 0 texts are too few: give 1"),
         ({"canaries": [["a"]]}, "canaries: give two lists"),
         ({"tokenizer": 1}, "tokenizer: without a model"),
+        ({"device": "cpu"}, "device: without a model"),
         ({"seed": -1}, "seed=-1"),
     ],
 )

@@ -95,8 +95,9 @@ def audit(
                 f"{name}: none of the {len(documents)} texts has a word, so nothing can be measured"
             )
     _refuse_shared(words["train"], words["holdout"])
-    if model is None and tokenizer is not None:
-        raise BlankfillError("tokenizer: without a model nothing is read with it, leave it out")
+    for name, is_given in (("tokenizer", tokenizer is not None), ("device", device != "auto")):
+        if model is None and is_given:
+            raise BlankfillError(f"{name}: without a model nothing is read with it, leave it out")
     filler = None if model is None else Filler(model, tokenizer, device=device)
     key = sha256("\n".join(texts["train"]).encode("utf-8", "surrogatepass")).digest()
     closest = {name: describe_nearest(words[name], words["train"]) for name in ("generated", "holdout")}
