@@ -22,14 +22,20 @@ def read_spans(name: str, spans: Any, n_texts: int, is_single: bool) -> Spans:
     return read
 
 
+def is_list(values: Any) -> bool:
+    """Return whether these are values one after the other: a string, a mapping and a table, which gives its columns, are not."""
+    is_single = isinstance(values, str | bytes | Mapping) or hasattr(values, "columns")
+    is_scalar = getattr(values, "ndim", 1) == 0  # an array of no dimension, which is Iterable by its class
+    return isinstance(values, Iterable) and not is_single and not is_scalar
+
+
 def to_list(name: str, values: Any) -> list:
-    """Return values as a list; BlankfillError for a string, a mapping and what cannot be iterated."""
+    """Return values as a list; BlankfillError for what is no list (`is_list`)."""
     return [*_refuse_single(name, values)]
 
 
 def _refuse_single(name: str, values: Any) -> Iterable:
-    is_scalar = getattr(values, "ndim", 1) == 0  # an array of no dimension, which is Iterable by its class
-    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable) or is_scalar:
+    if not is_list(values):
         raise BlankfillError(f"{name}: a list is needed, this is a {type(values).__name__}")
     return values
 

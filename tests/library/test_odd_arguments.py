@@ -4,6 +4,7 @@ from copy import deepcopy
 from itertools import count
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from tiny_models import roberta_like
@@ -140,6 +141,18 @@ def test_a_stream_may_take_its_ids_from_a_counter(networks):
 def test_settings_in_place_of_a_config_are_told(config, networks):
     with pytest.raises(BlankfillError, match="config: a FillConfig is needed"):
         Filler(*networks["bert"], config=config)
+
+
+def test_a_table_is_no_list_of_texts(networks):
+    """It would give the names of its columns."""
+    table = pd.DataFrame({"___": [TEXT], "the text": [TEXT]})
+    filler = Filler(*networks["bert"])
+    for run in (filler, filler.candidates, filler.score, InfillAugmenter(*networks["bert"]).augment):
+        with pytest.raises(BlankfillError, match="texts: a list is needed, this is a DataFrame"):
+            run(table)
+    for wrong in (table, np.array(TEXT)):
+        with pytest.raises(BlankfillError, match="train: a list of strings is needed"):
+            audit(wrong, [TEXT] * 2, [TEXT] * 2)
 
 
 def test_nothing_is_no_text_to_score_and_a_generator_is_many(networks):

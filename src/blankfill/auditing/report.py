@@ -8,6 +8,7 @@ from typing import Any
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from ..arguments import is_list
 from ..errors import BlankfillError
 from ..filler import Filler
 from ..ranges import LARGEST_SEED, Range, check_number
@@ -116,7 +117,7 @@ def audit(
 
 
 def _read(name: str, texts: Any, least: int = LEAST_TEXTS) -> list[str]:
-    if isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Iterable):
+    if not is_list(texts):
         raise BlankfillError(f"{name}: a list of strings is needed, this is a {type(texts).__name__}")
     read = [*texts]
     if wrong := [i for i, text in enumerate(read) if not isinstance(text, str)]:
