@@ -72,7 +72,9 @@ def test_plain_lines_become_plain_lines(folder, tmp_path):
         (["--protect-pattern", "("], "--protect-pattern: "),
         (["--share", "2"], "share=2.0"),
         (["--on-error", "skip"], "--on-error skip needs JSON Lines"),
-        (["--strategy", "entities", "--share", "0"], "share=0"),
+        (["--strategy", "spans", "--share", "0"], "share=0"),
+        (["--strategy", "outside_entities"], "--strategy outside_entities needs JSON Lines with entities"),
+        (["--labels", "drop_replaced"], "--labels drop_replaced needs JSON Lines with entities"),
     ],
 )
 def test_a_mistake_is_one_line(folder, tmp_path, capsys, options, says):

@@ -85,6 +85,10 @@ def run(options: argparse.Namespace) -> None:
             raise BlankfillError(
                 "--on-error skip needs JSON Lines: plain lines would not tell which are missing"
             )
+        of_labels = [f"--strategy {options.strategy}"] * (options.strategy in OF_LABELS)
+        of_labels += [f"--labels {options.labels}"] * (options.labels != KEEP)
+        if of_labels and not source.is_json:
+            raise BlankfillError(f"{of_labels[0]} needs JSON Lines with entities: plain lines have none")
         lines, augmenter = iter(source), None
         with show_progress(options.progress, None) as advance:
             while chunk := [*islice(lines, AT_A_TIME)]:
