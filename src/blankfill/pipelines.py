@@ -6,6 +6,7 @@ from typing import Any, cast
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 from transformers.pipelines import PIPELINE_REGISTRY, Pipeline
 
+from .arguments import to_list
 from .candidates import Candidate
 from .config import FillConfig, types_of_settings
 from .filler import MARKER, Filler
@@ -47,7 +48,8 @@ class InfillPipeline(Pipeline):
         self, input_tensors: dict, top_k: int = 5, marker: str | None = None, settings: Any = None
     ) -> dict:
         texts = input_tensors["text"]
-        answers = [self._answer(text, top_k, marker, settings or {}) for text in _listed(texts)]
+        listed = [texts] if isinstance(texts, str) else to_list("texts", texts)
+        answers = [self._answer(text, top_k, marker, settings or {}) for text in listed]
         return {"answers": answers[0] if isinstance(texts, str) else answers}
 
     def _answer(self, text: str, top_k: int, marker: str | None, settings: dict[str, Any]) -> list[dict]:
@@ -66,10 +68,6 @@ class InfillPipeline(Pipeline):
     def postprocess(self, model_outputs: dict, **_: Any) -> list[dict]:
         """Return the answers for a text."""
         return model_outputs["answers"]
-
-
-def _listed(texts: str | list[str]) -> list[str]:
-    return [texts] if isinstance(texts, str) else texts
 
 
 PIPELINE_REGISTRY.register_pipeline(

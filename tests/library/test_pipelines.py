@@ -6,7 +6,7 @@ import pytest
 from transformers import pipeline
 
 import blankfill.pipelines  # noqa: F401
-from blankfill import Filler
+from blankfill import BlankfillError, Filler
 
 TEXT = "The old ___ sailed the ___ boat."
 
@@ -37,3 +37,9 @@ def test_settings_of_the_construction_hold_for_its_calls(start, tokenizer):
     assert [one["fills"] for one in infill(text)] == [one.words for one in best]
     other = Filler(start, tokenizer, order="left_to_right", context="left").candidates(TEXT, k=2)
     assert [one["fills"] for one in infill(text, context="left")] == [one.words for one in other]
+
+
+@pytest.mark.parametrize("wrong", [None, 3, [TEXT, None]])
+def test_what_is_no_text_is_told(wrong, start, tokenizer):
+    with pytest.raises(BlankfillError, match="texts: a list is needed, this is a"):
+        pipeline("infill", model=start, tokenizer=tokenizer)(wrong)
