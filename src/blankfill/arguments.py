@@ -69,11 +69,16 @@ def _is_row(values: Any) -> bool:
     )
 
 
-def _spans(blanks: list, n_texts: int, is_one: bool, name: str = "blanks") -> Spans:
+def _named(values: list, ids: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+    """Yield what was given for each text with its id; beyond the ids, where there are too many, with its number."""
+    return zip([*ids[: len(values)], *range(len(ids), len(values))], values, strict=True)
+
+
+def _spans(blanks: list, n_texts: int, is_one: bool, name: str = "blanks", ids: Sequence[str] = ()) -> Spans:
     """Return the blanks of each text; those of a single text may be given alone."""
     if n_texts == 1 and (blanks or is_one) and all(map(_is_span, blanks)):
         blanks = [blanks]
-    return [_spans_of(f"{name} of text {i}", spans) for i, spans in enumerate(blanks)]
+    return [_spans_of(f"{name} of text {id}", spans) for id, spans in _named(blanks, ids)]
 
 
 def _spans_of(name: str, blanks: Any) -> list[CharSpan]:
@@ -83,11 +88,11 @@ def _spans_of(name: str, blanks: Any) -> list[CharSpan]:
     return [(int(start), int(end)) for start, end in spans]
 
 
-def _counts(counts: list, n_texts: int, is_one: bool) -> list[list[int]]:
+def _counts(counts: list, n_texts: int, is_one: bool, ids: Sequence[str]) -> list[list[int]]:
     """Return the token counts of each text; those of a single text may be given alone."""
     if n_texts == 1 and (counts or is_one) and all(map(is_number, counts)):
         counts = [counts]
-    return [_counts_of(str(i), numbers) for i, numbers in enumerate(counts)]
+    return [_counts_of(id, numbers) for id, numbers in _named(counts, ids)]
 
 
 def _counts_of(id: str, counts: Any) -> list[int]:
@@ -110,17 +115,18 @@ def list_requests(texts: Any, blanks: Any, ids: Any = None, counts: Any = None) 
     """Return what is to be filled, text by text.
 
     A string is one text; its blanks, id and counts may then stand without a list around them. Ids may be numbers.
-    Raises BlankfillError for anything else, and for ids that are not different, by the number of the text, and never
-    shows the text.
+    Raises BlankfillError for anything else, and for ids that are not different, by the id of the text (by its number
+    where it is no string or its id is wrong), and never shows the text.
     """
     is_one = isinstance(texts, str)
     read = [_text(i, text) for i, text in enumerate([texts] if is_one else to_list("texts", texts))]
     n = len(read)
-    spans = [str(blanks)] * n if isinstance(blanks, str) else _spans(to_list("blanks", blanks), n, is_one)
     is_one_id = isinstance(ids, str) or is_number(ids)
     given = range(n) if ids is None else [ids] if is_one_id else to_list("ids", ids)
     names = [_id(i, id) for i, id in enumerate(given)]
-    numbers = None if counts is None else _counts(to_list("counts", counts), n, is_one)
+    has_marker = isinstance(blanks, str)
+    spans = [str(blanks)] * n if has_marker else _spans(to_list("blanks", blanks), n, is_one, ids=names)
+    numbers = None if counts is None else _counts(to_list("counts", counts), n, is_one, names)
     if len({*names}) != len(names) or len(names) != n:
         raise BlankfillError(f"ids: {n} texts need as many different ids, these are {len({*names})}")
     for name, values in (("blanks", spans), ("counts", numbers)):

@@ -139,6 +139,16 @@ def test_characters_are_given_under_either_key(command, model, tmp_path, capfd):
     ]
 
 
+def test_wrong_characters_far_down_a_file_are_told_by_the_id_of_their_line(model, tmp_path, capfd):
+    given = tmp_path / "in.jsonl"
+    lines = [{"text": "The old captain.", "spans": [[8, 15]]}] * 70 + [
+        {"text": "a", "spans": [[0]], "id": "x"}
+    ]
+    given.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert main(["score", str(given), "--model", model]) == 1
+    assert "error: blanks of text x: each is (start, end)" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
