@@ -4,6 +4,7 @@ import pytest
 
 from mlm_vs_clm.evidence.tables import read_tables
 from mlm_vs_clm.files import ROOT
+from mlm_vs_clm.report.overview import name_parts
 from mlm_vs_clm.report.style import read_study
 from mlm_vs_clm.report.verdict_cards import judge_training_data
 
@@ -33,3 +34,9 @@ def test_a_better_text_that_is_not_shown_to_beat_unfilled_text_says_so(tables):
 def test_a_comparison_that_decides_nothing_says_why_alone(tables):
     tables["comparisons"]["status"] = "no room"
     assert judge(tables).verdict == "undecided" and NEITHER not in judge(tables).why
+
+
+def test_an_optional_condition_answers_a_claim_only_where_no_other_was_run():
+    rule = {"conditions": [{"name": "a"}, {"name": "aside", "optional": True}]}
+    assert name_parts(rule, {"a", "aside"}) == {"": ["a"]}
+    assert name_parts(rule, {"aside"}) == {"": ["a", "aside"]}

@@ -33,6 +33,7 @@ COMPARED = (
     "clm",
     "infill",
     "seq2seq_kept",
+    "clm_kept",
     "mlm_leaky",
     "mlm_left",
     "clm_noised",

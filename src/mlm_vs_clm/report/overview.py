@@ -1,6 +1,6 @@
 """All studies on the claims at a glance: claim C1 by condition and study, and how often each claim came out as it says."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -82,7 +82,7 @@ def count_claims(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
         id = rule["id"]
         claim = f"{id} {rule['statement']}"
         for name, of_study in rows[rows["claim"] == id].groupby("study", sort=False):
-            for heading, names in name_parts(rule).items():
+            for heading, names in name_parts(rule, {*of_study["condition"]}).items():
                 of_part = of_study[of_study["condition"].isin(names)]
                 sides = [judge_side(row, conditions) for row in of_part.itertuples(index=False)]
                 if sides:
@@ -97,10 +97,14 @@ def count_claims(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
     return "\n".join(lines)
 
 
-def name_parts(rule: dict) -> dict[str, list[str]]:
-    """Return the conditions that ask a claim itself by its parts, "" where it has none; an optional one asks it aside."""
+def name_parts(rule: dict, run: Collection[str]) -> dict[str, list[str]]:
+    """Return the conditions that ask a claim itself by its parts, "" where it has none.
+
+    An optional one asks it aside, but in a study that has `run` no other.
+    """
     asked = [condition for condition in rule["conditions"] if not condition.get("optional")]
-    parts = group_by(asked, lambda condition: condition.get("part", ""))
+    has_run = any(condition["name"] in run for condition in asked)
+    parts = group_by(asked if has_run else rule["conditions"], lambda condition: condition.get("part", ""))
     named = {part: of_part for part, of_part in parts.items() if part} or parts
     return {part: [condition["name"] for condition in of_part] for part, of_part in named.items()}
 

@@ -142,7 +142,8 @@ def judge_claims(tables: Tables, rules: Sequence[dict]) -> list[VerdictCard]:
     for rule in keep_run(rules, answers):
         claim = rule["id"]
         rows = compared[compared["claim"] == claim]
-        rows = rows[rows["condition"].isin([name for names in name_parts(rule).values() for name in names])]
+        asked = name_parts(rule, {*rows["condition"]}).values()
+        rows = rows[rows["condition"].isin([name for names in asked for name in names])]
         word, number = _word_sides([judge_side(row, conditions) for row in rows.itertuples(index=False)])
         lines = describe_conditions(answers[answers["claim"] == claim])
         cards.append(VerdictCard(claim, word, number, rule["statement"], lines, "claims"))
