@@ -204,13 +204,13 @@ def average_runs(by_run: np.ndarray, n: int) -> PairedDifference:
 
     Interval and p are those of t. The variance is that between runs, divided by their number, plus that of the units
     which the runs share; what units add in each run anew is in the first. Its degrees of freedom are Satterthwaite's.
-    Of one run: the percentile interval over its units. NaN where a run has no difference.
+    Of one run: the percentile interval over its units. NaN where a run has no difference; one unit has no interval.
     """
     from scipy.special import stdtr, stdtrit
 
     runs, value = len(by_run), float(by_run[:, 0].mean())
     drawn = by_run[:, 1:][:, ~np.isnan(by_run[:, 1:]).any(axis=0)]
-    if np.isnan(value) or drawn.shape[1] < 2:
+    if np.isnan(value) or drawn.shape[1] < 2 or n < 2:
         return PairedDifference(value, n=n, runs=runs)
     mean = drawn.mean(axis=0)
     of_units, between = float(mean.var(ddof=1)), math.nan

@@ -149,6 +149,14 @@ def test_one_run_is_a_bootstrap_that_knows_no_training_noise():
     assert np.isnan(average_runs(np.array([[np.nan, 0.1, 0.2], [0.1, 0.1, 0.2]]), 10).difference)
 
 
+def test_one_unit_has_a_value_over_several_runs_and_no_interval():
+    with np.errstate(all="raise"):
+        one = average_runs(np.array([[0.2, 0.2, 0.2], [0.6, 0.6, 0.6]]), 1)
+        alike = average_runs(np.array([[0.2, 0.2, 0.2], [0.2, 0.2, 0.2]]), 1)
+    assert one.difference == pytest.approx(0.4) and alike.difference == pytest.approx(0.2)
+    assert np.isnan([one.low, one.high, one.p, alike.low, alike.high, alike.p]).all()
+
+
 def test_holm_equals_statsmodels():
     p_values = np.array([0.01, 0.04, 0.03, 0.005, 0.6])
     assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1])
