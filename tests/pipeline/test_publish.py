@@ -1,6 +1,7 @@
 """README and the pages in docs say what the committed results say, whatever that is."""
 
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,22 @@ def test_results_are_written_by_one_process_at_a_time(tmp_path, monkeypatch):
     monkeypatch.setattr(workers.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(publish, "_copy", copy_alone)
     publish.publish(ROOT / "results" / "laptop", str(tmp_path / "results"), "laptop")
+
+
+class BusyLock:
+    """A lock that another process gives back as soon as somebody waits for it without a limit."""
+
+    def acquire(self, timeout=None):
+        if timeout is not None:
+            raise Timeout("a lock")
+        return nullcontext()
+
+
+def test_who_waits_to_write_results_says_so(monkeypatch, capsys):
+    """Another clone may be making the pages of all studies, which takes minutes."""
+    monkeypatch.setattr(publish, "machine_lock", lambda name: BusyLock())
+    with publish.hold_results():
+        assert "waiting for another process of this machine" in capsys.readouterr().out
 
 
 def test_all_files_of_reports_are_known():

@@ -12,6 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
+from filelock import AcquireReturnProxy, Timeout
+
 from ..errors import StudyError
 from ..evidence.claims import load_rules
 from ..evidence.tables import main_cell, read_tables
@@ -90,7 +92,7 @@ def publish(report: Path, results: str, name: str) -> None:
     """
     target = Path(results) / name
     try:
-        with machine_lock(WRITING):
+        with hold_results():
             files = {
                 path.relative_to(report)
                 for path in report.rglob("*")
@@ -105,6 +107,16 @@ def publish(report: Path, results: str, name: str) -> None:
         raise StudyError(explain_os_error(error, target)) from error
     print_answers(read_tables(target), load_settings(target).about)
     print(f"tables:  {target}/*.csv\nreport:  {target / PAGE} (open it in a browser)")
+
+
+def hold_results() -> AcquireReturnProxy:
+    """Return the held lock of who writes results; where another process has it, say so and wait."""
+    lock = machine_lock(WRITING)
+    try:
+        return lock.acquire(timeout=3)
+    except Timeout:
+        print("waiting for another process of this machine that is writing results", flush=True)
+        return lock.acquire()
 
 
 def write_blocks(studies: Iterable[Path]) -> None:
@@ -165,7 +177,7 @@ def run(chosen: argparse.Namespace) -> None:
     studies = [Path(name) for name in chosen.studies] or [*list_studies(ROOT / "results").values()]
     if not studies:
         raise StudyError(f"{ROOT / 'results'} holds no study: name a folder of results")
-    with machine_lock(WRITING), one_blas_thread():
+    with hold_results(), one_blas_thread():
         for study in studies:
             if not study.is_dir():
                 raise StudyError(f"{study} is not a folder: name one of results, such as results/desk")
