@@ -55,6 +55,14 @@ def test_a_study_without_one_of_its_files_is_one_line(report, tmp_path, name):
         make_page(tmp_path / "some")
 
 
+def test_a_study_whose_settings_lack_a_key_is_one_line(report, tmp_path):
+    shutil.copytree(report, tmp_path / "some")
+    settings = tmp_path / "some" / STUDY_FILE
+    settings.write_text(settings.read_text().replace("models:", "model:"))
+    with pytest.raises(StudyError, match="study.yaml has no models"):
+        make_page(tmp_path / "some")
+
+
 def test_every_csv_has_its_columns_and_reads_back(report):
     again = tidy.read_tables(report)
     for name, table in fake_tables(ONE).items():

@@ -28,6 +28,13 @@ REPORT_FILES = frozenset(  # all that a report may hold
     [EXAMPLES, PAGE, STUDY, *(f"{name}.parquet" for name in PACKED)]
     + [f"{name}.csv" for name in (*tidy.COLUMNS, *PLAIN, *OPTIONAL)]
 )
+SHOWN = (
+    "scale",
+    "command",
+    "initialisation",
+    "models",
+    "versions",
+)  # keys of study.yaml that a page cannot be without
 Rows = dict[str, pd.DataFrame]
 
 
@@ -82,6 +89,8 @@ def load_settings(folder: Path) -> Frames:
     try:
         about = yaml.safe_load((folder / STUDY).read_text(encoding="utf-8"))
         cards = about.pop("corpora")
+        if absent := [key for key in SHOWN if key not in about]:
+            raise StudyError(f"{folder / STUDY} has no {absent[0]}: give it back, or run `make reproduce`")
         return Frames({}, list(read_lines(folder / EXAMPLES)), cards, about)
     except (OSError, ValueError, yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
         raise _refuse(folder, error) from None
