@@ -151,6 +151,14 @@ def test_a_study_without_a_frame_is_one_line(tmp_path, frame, read):
         read(tmp_path)
 
 
+def test_a_frame_that_was_cut_off_is_one_line(tmp_path):
+    write_and_read(observe([matched("mlm", [1]), matched("clm", [1])]), tmp_path)
+    cells = tmp_path / "cells.csv"
+    cells.write_bytes(cells.read_bytes()[:-20])
+    with pytest.raises(StudyError, match="cells.csv is cut off in its last line"):
+        load_observations(tmp_path)
+
+
 def test_scores_lose_digits_only_where_their_order_and_no_answer_stay():
     near = pd.Series([0.3, 0.3 + 1e-12, 0.7])
     none = pd.Series([0.5, 0.5 + 1e-12, 0.7])

@@ -124,7 +124,9 @@ def describe_design(design: Design, rules: str) -> dict:
 
 
 def read_frame(path: Path) -> pd.DataFrame:
-    """Return a plain frame: words as they are, and numbers to the last bit."""
+    """Return a plain frame: words as they are, and numbers to the last bit; ValueError for a file that was cut off."""
+    if not path.read_bytes().endswith(b"\n"):  # pandas would fill up the last row
+        raise ValueError(f"{path} is cut off in its last line")
     table = pd.read_csv(path, keep_default_na=False, na_values=[""], float_precision="round_trip")
     words = [column for column in table if column in WORDS]
     return table.assign(**{column: table[column].astype(object).fillna("") for column in words})
