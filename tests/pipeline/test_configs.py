@@ -1,6 +1,7 @@
 """Every choice composes, and every mistake in the settings is one line before any work."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -120,6 +121,14 @@ def test_every_track_names_its_results_and_trains_its_models_without_making_any(
     asked = ["scale=paper", f"track={track}", licensed, *ONE_CELL]
     models = name_models(cells_of(choose, *asked))
     assert models and models <= ({*choose(*asked).track.models.values()} or models)
+
+
+def test_arms_added_as_own_yaml_says_leave_the_floors_in_the_study(choose, tmp_path):
+    """Without floors every comparison is undecided."""
+    (added,) = re.findall(r"'(scale\.grid\.\S+=.*)'", (ROOT / "conf/scale/own.yaml").read_text())
+    (tmp_path / "a.txt").write_text("some words")
+    grid = choose("scale=own", "corpus=own", f"corpus.path={tmp_path}", added).scale.grid
+    assert {"infill", "clm_lookahead", "constant", "bigram_left", "bigram_both"} <= {*list_arms(grid)}
 
 
 def test_a_model_changes_nothing_of_a_scale_but_its_training():
