@@ -9,11 +9,13 @@ import pandas as pd
 import pytest
 from fake_tables import STUDY, fake_tables, tidy_fakes
 
+from mlm_vs_clm.evidence.tables import read_tables
 from mlm_vs_clm.files import ROOT, list_studies
 from mlm_vs_clm.pipeline.collect import code_fill
 from mlm_vs_clm.report.build import draw, make_page
 from mlm_vs_clm.report.drawing import style_context
 from mlm_vs_clm.report.frames import load_frames
+from mlm_vs_clm.report.headline import name_next
 from mlm_vs_clm.report.page import write_data
 from mlm_vs_clm.report.roles import load_roles
 from mlm_vs_clm.report.svg import inline
@@ -123,6 +125,12 @@ def test_answers_stand_in_words_and_with_the_winner_by_name(make_report, no_figu
     page = (make_report(tables, tmp_path) / "report.html").read_text().replace("\u00a0", " ")
     assert "<dd>mlm ahead, outside the margin: abstracts. Over 5 runs.</dd>" in page
     assert "<td>2 [1, 3]<td>5" in page and "Ahead: mlm. Size: outside." in page
+
+
+def test_a_study_of_own_texts_without_word_tables_is_not_told_that_it_has_too_few_texts():
+    tables = read_tables(ROOT / "results" / "laptop")
+    tables["competence"] = tables["competence"].assign(n=0, outcome="not run")
+    assert name_next({"scale": "own"}, tables).startswith("the same command with the word tables")
 
 
 @pytest.mark.slow
