@@ -61,6 +61,14 @@ def test_a_link_out_of_the_folder_is_refused_before_any_work(texts, tmp_path):
     assert_refused("near.txt is a link that leaves the folder", name_own, "own", texts, None, {}, "genres")
 
 
+def test_a_pipe_is_refused_before_it_is_read(tmp_path):
+    """As <(zcat texts.jsonl.gz) is one: two with other texts had one id, and a named one was waited for without end."""
+    os.mkfifo(tmp_path / "pipe")
+    assert_refused(
+        "pipe is no file or folder", name_own, "own", str(tmp_path / "pipe"), "jsonl", {}, "genres"
+    )
+
+
 def test_own_corpus_is_checked_and_made_by_its_official_split(configure, texts, tmp_path, capsys):
     config = configure("own", path=texts)
     recipes.check_corpus(config)
