@@ -28,7 +28,10 @@ def test_tables_hold_every_comparison_and_say_why_one_is_missing(tables, name):
 def test_the_table_of_texts_names_its_units_and_its_cells(tables):
     (text,) = show_tables("text", tables)
     assert "| 150 |" in text
-    assert "arm=clm,clm_lookahead,clm_noised,clm_smollm2,infill,mlm,mlm_leaky,mlm_left,seq2seq_kept" in text
+    assert (
+        "arm=clm,clm_kept,clm_lookahead,clm_noised,clm_smollm2,infill,mlm,mlm_leaky,mlm_left,seq2seq_kept"
+        in text
+    )
     assert "| plots | known length | mlm - clm | mlm +0.020 [0.005, 0.035] | mlm +2.0 [0.5, 3.5] |" in text
 
 

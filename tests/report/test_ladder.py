@@ -101,7 +101,7 @@ def test_a_difference_by_another_measure_is_not_told_as_points_of_bleu(studies):
     tables = studies["desk"]
     answers = tables["answers"][tables["answers"]["metric"] == "bleu"].assign(metric="exact_match")
     assert ladder.list_steps({"desk": tables | {"answers": answers}}, RULES).empty
-    assert describe_condition(answers, "known length") == ""
+    assert describe_condition(answers, ["known length"]) == ""
 
 
 def test_no_study_has_no_step():
