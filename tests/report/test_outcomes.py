@@ -54,7 +54,7 @@ def test_what_is_no_difference_is_told_in_words_of_its_own():
 def test_a_condition_that_rests_on_fewer_trainings_says_so():
     rows = pd.DataFrame([row("as reported", "plots", MADE)])
     assert describe_condition(rows, ["as reported"], 5) == "plots: masked +2.5 (one training)"
-    assert describe_condition(rows.assign(runs=5), "as reported", 5) == "plots: masked +2.5"
+    assert describe_condition(rows.assign(runs=5), ["as reported"], 5) == "plots: masked +2.5"
 
 
 def test_the_better_arm_is_named_with_its_size():
