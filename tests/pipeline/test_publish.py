@@ -63,10 +63,9 @@ class BusyLock:
         return nullcontext()
 
 
-def test_who_waits_to_write_results_says_so(monkeypatch, capsys):
+def test_who_waits_to_write_results_says_so(capsys):
     """Another clone may be making the pages of all studies, which takes minutes."""
-    monkeypatch.setattr(publish, "machine_lock", lambda name: BusyLock())
-    with publish.hold_results():
+    with publish.hold(BusyLock(), publish.WRITER):
         assert "waiting for another process of this machine" in capsys.readouterr().out
 
 

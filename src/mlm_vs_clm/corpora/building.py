@@ -219,9 +219,8 @@ def name_own(name: str, path: str | None, reader: str | None, columns: dict[str,
     is_hub = bool(HUB.fullmatch(path)) and not Path(path).exists()
     if not is_hub and not Path(path).exists():
         raise StudyError(f"corpus.path={path} is missing: {_where_from(name)}")
-    if not is_hub and not (
-        Path(path).is_file() or Path(path).is_dir()
-    ):  # a pipe can be read once, and not hashed
+    # A pipe can be read once, and not hashed.
+    if not is_hub and not (Path(path).is_file() or Path(path).is_dir()):
         raise StudyError(f"corpus.path={path} is no file or folder: save the documents in a file")
     reader = reader or infer(path)
     if reader == "datasets" and not is_hub and not Path(path).is_dir():

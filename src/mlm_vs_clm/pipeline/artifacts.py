@@ -18,6 +18,7 @@ from safetensors import SafetensorError
 
 from ..errors import StudyError
 from ..files import CHECKPOINT, explain_os_error, flush_to_disk, hash_file, write_atomically
+from .workers import hold
 
 RECORD = "artifact.json"
 UNFINISHED, LOCKS = ".partial-", ".locks"  # begins the folder of what is being made, and where its lock lies
@@ -146,13 +147,9 @@ class Store:
         lock_file = self.root / LOCKS / f"{recipe.stage}-{recipe.id}.lock"
         try:
             lock_file.parent.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(lock_file)
-            try:
-                # Workers of one study wait for each other's start or corpus, which is no news.
-                return lock.acquire(timeout=60 if self.runtime.line else 3)
-            except Timeout:
-                print(f"waiting for another process that is building {recipe.stage}/{recipe.id}", flush=True)
-                return lock.acquire()
+            # Workers of one study wait for each other's start or corpus, which is no news.
+            seconds = 60 if self.runtime.line else 3
+            return hold(FileLock(lock_file), f"that is building {recipe.stage}/{recipe.id}", seconds)
         except OSError as error:
             raise StudyError(explain_os_error(error, self.root, ADVICE)) from error
 

@@ -12,8 +12,6 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
-from filelock import AcquireReturnProxy, Timeout
-
 from ..errors import StudyError
 from ..evidence.claims import load_rules
 from ..evidence.tables import main_cell, read_tables
@@ -38,10 +36,10 @@ from ..report.sentences import Tables
 from .artifacts import RECORD
 from .config import PanelConfig
 from .effects import RUNTIME
-from .workers import machine_lock
+from .workers import hold, machine_lock
 
 # The lock of who writes results: README and overviews are read, changed and written again.
-WRITING = "results"
+WRITING, WRITER = "results", "of this machine that is writing results"  # a lock, and who has it
 PAGES = (
     ROOT / "README.md",
     *(ROOT / "docs" / f"{name}.md" for name in ("paper", "statements", "data-cards")),
@@ -92,7 +90,7 @@ def publish(report: Path, results: str, name: str) -> None:
     """
     target = Path(results) / name
     try:
-        with hold_results():
+        with hold(machine_lock(WRITING), WRITER):
             files = {
                 path.relative_to(report)
                 for path in report.rglob("*")
@@ -107,16 +105,6 @@ def publish(report: Path, results: str, name: str) -> None:
         raise StudyError(explain_os_error(error, target)) from error
     print_answers(read_tables(target), load_settings(target).about)
     print(f"tables:  {target}/*.csv\nreport:  {target / PAGE} (open it in a browser)")
-
-
-def hold_results() -> AcquireReturnProxy:
-    """Return the held lock of who writes results; where another process has it, say so and wait."""
-    lock = machine_lock(WRITING)
-    try:
-        return lock.acquire(timeout=3)
-    except Timeout:
-        print("waiting for another process of this machine that is writing results", flush=True)
-        return lock.acquire()
 
 
 def write_blocks(studies: Iterable[Path]) -> None:
@@ -177,7 +165,7 @@ def run(chosen: argparse.Namespace) -> None:
     studies = [Path(name) for name in chosen.studies] or [*list_studies(ROOT / "results").values()]
     if not studies:
         raise StudyError(f"{ROOT / 'results'} holds no study: name a folder of results")
-    with hold_results(), one_blas_thread():
+    with hold(machine_lock(WRITING), WRITER), one_blas_thread():
         for study in studies:
             if not study.is_dir():
                 raise StudyError(f"{study} is not a folder: name one of results, such as results/desk")

@@ -6,7 +6,7 @@ import threading
 import time
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import AcquireReturnProxy, BaseFileLock, FileLock, Timeout
 
 from ..errors import StudyError
 
@@ -58,6 +58,15 @@ def visible_gpus() -> list[str]:
 def machine_lock(name: str) -> FileLock:
     """Return a lock that the processes of a user on this machine share; the system unlocks it when a process ends."""
     return FileLock(Path(tempfile.gettempdir(), f"mlm-vs-clm-{os.getuid()}-{name}.lock"))
+
+
+def hold(lock: BaseFileLock, process: str, seconds: float = 3) -> AcquireReturnProxy:
+    """Return a lock, held; where another process has it for longer than `seconds`, say which `process` and wait."""
+    try:
+        return lock.acquire(timeout=seconds)
+    except Timeout:
+        print(f"waiting for another process {process}", flush=True)
+        return lock.acquire()
 
 
 def _hold(gpu: str) -> bool:

@@ -28,13 +28,8 @@ REPORT_FILES = frozenset(  # all that a report may hold
     [EXAMPLES, PAGE, STUDY, *(f"{name}.parquet" for name in PACKED)]
     + [f"{name}.csv" for name in (*tidy.COLUMNS, *PLAIN, *OPTIONAL)]
 )
-SHOWN = (
-    "scale",
-    "command",
-    "initialisation",
-    "models",
-    "versions",
-)  # keys of study.yaml that a page cannot be without
+# Keys of study.yaml that a page cannot be without.
+SHOWN = ("scale", "command", "initialisation", "models", "versions")
 Rows = dict[str, pd.DataFrame]
 
 
