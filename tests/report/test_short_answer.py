@@ -91,8 +91,8 @@ def test_outcomes_are_counted_and_a_headline_that_fails_on_one_corpus_is_gone(
 @pytest.mark.parametrize(
     ("verdict", "said"),
     [
-        (FIRST, "(one training; over SmolLM2 by 8.0 to 20.0)"),
-        (SILENT, "(one training; over SmolLM2 by 20.0 on abstracts)"),
+        (FIRST, "(one training; over SmolLM2 trained to rewrite by 8.0 to 20.0)"),
+        (SILENT, "(one training; over SmolLM2 trained to rewrite by 20.0 on abstracts)"),
         (OPEN, "(one training)"),
     ],
 )

@@ -28,7 +28,7 @@ STEPS = {  # condition of claim C1 -> the causal model of the sentence
     "both contexts": f"{READER}both sides",
     UNTRAINED[1]: "SmolLM2, a pretrained causal model that was not trained on these texts",
     "no leak": "what the paper calls causal",
-    "no leak, pretrained": "a pretrained causal model that writes the whole text anew",
+    "no leak, pretrained": "SmolLM2, trained to write the whole text anew without knowing where gaps are",
 }
 AHEAD = {FIRST: "masked {points} BLEU points ahead", SECOND: "causal {points} BLEU points ahead"}
 LEVEL = "level (masked {points}, within the margin)"

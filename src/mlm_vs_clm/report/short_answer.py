@@ -148,7 +148,7 @@ def describe_pretrained(rows: pd.DataFrame) -> str:
     if not is_ahead(made, FIRST):
         return ""
     where = f" on {join_names([*made['corpus']])}" if len(made) < len(rows) else ""
-    return f"; over SmolLM2 by {span(made['effect'])}{where}"
+    return f"; over SmolLM2 trained to rewrite by {span(made['effect'])}{where}"
 
 
 def describe_reading(rows: pd.DataFrame, model: str) -> str:
