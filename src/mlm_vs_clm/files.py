@@ -50,10 +50,10 @@ def write_table(path: Path, rows: list[dict], columns: list[str]) -> None:
 
 
 def write_csv(table: "pd.DataFrame", path: Path) -> None:
-    """Write a tidy table with ten significant digits, an empty cell for a missing value; packed where the name ends in .gz."""
+    """Write a tidy table with eight significant digits, an empty cell for a missing value; packed where the name ends in .gz."""
     # No date: same rows, same bytes.
     packing = {"method": "gzip", "mtime": 0} if path.suffix == ".gz" else None
-    table.to_csv(path, index=False, float_format="%.10g", lineterminator="\n", compression=packing)
+    table.to_csv(path, index=False, float_format="%.8g", lineterminator="\n", compression=packing)
 
 
 def write_parquet(table: "pd.DataFrame", path: Path) -> None:

@@ -51,10 +51,10 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
     assert head == f"**{BETTER_INFORMED} {NO_BETTER_DATA}**"
     assert lines == [
         "- **As the paper compares them, masked leads by 19.0 to 20.0 BLEU** (one training). Causal is not "
-        "told where gaps are; masked sees later gaps' words. Without these: 11.0 to 12.0.",
-        "- **Against a causal model that reads the text before each gap, knowing its length (two starts, two corpora)**: masked +5.0 to +6.0 BLEU in "
-        "two of four comparisons; causal +3.0 to +4.0 (from a causal start) in two.",
-        "- **Against one reading both sides**: causal +3.0 to +4.0 BLEU (from a causal start) in two of "
+        "told where gaps are; masked sees later gaps' words. Without those words: 11.0 to 12.0.",
+        "- **Against a causal model that reads text before each gap, knowing its length (two starts, two corpora)**: masked leads by 5.0 to 6.0 BLEU in "
+        "two of four comparisons; causal by 3.0 to 4.0 (from a causal start) in two.",
+        "- **Against one reading both sides**: causal leads by 3.0 to 4.0 BLEU (from a causal start) in two of "
         "four comparisons; equal in two.",
         "- **Neither text is shown to be better training data.** Of the two, no answer in six of six comparisons. One constant word "
         "per gap scores above both on abstracts.",
@@ -64,15 +64,20 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
 @pytest.mark.parametrize(
     ("condition", "verdict", "effect", "said"),
     [
-        ("known length", EQUAL, 0.1, "masked +6.0 BLEU in one of two comparisons; equal in one."),
+        ("known length", EQUAL, 0.1, "masked leads by 6.0 BLEU in one of two comparisons; equal in one."),
         (
             "known length",
             SECOND,
             -2.0,
-            "masked +6.0 BLEU in one of two comparisons; causal +2.0 in one.",
+            "masked leads by 6.0 BLEU in one of two comparisons; causal by 2.0 in one.",
         ),
-        ("known length", SILENT, 9.0, "masked +6.0 BLEU in one of two comparisons; no answer in one."),
-        ("both contexts", FIRST, 3.0, "masked +3.0 BLEU in one of two comparisons; equal in one."),
+        (
+            "known length",
+            SILENT,
+            9.0,
+            "masked leads by 6.0 BLEU in one of two comparisons; no answer in one.",
+        ),
+        ("both contexts", FIRST, 3.0, "masked leads by 3.0 BLEU in one of two comparisons; equal in one."),
         ("both contexts", OPEN, 1.0, "equal in one of two comparisons; no answer in one."),
         ("no leak", SILENT, 9.0, "masked better on abstracts; undecided on plots"),
         ("as reported", OPEN, 1.0, "masked better on abstracts, plots"),
@@ -85,14 +90,14 @@ def test_outcomes_are_counted_and_a_headline_that_fails_on_one_corpus_is_gone(
     change(studies, condition, **verdict, effect=effect)
     told = ask(studies, tmp_path)
     assert said in told, told
-    assert ("masked leads by" in told) == (condition in ("known length", "both contexts"))
+    assert ("compares them, masked leads by" in told) == (condition in ("known length", "both contexts"))
 
 
 @pytest.mark.parametrize(
     ("verdict", "said"),
     [
-        (FIRST, "(one training; over SmolLM2 trained to rewrite by 8.0 to 20.0)"),
-        (SILENT, "(one training; over SmolLM2 trained to rewrite by 20.0 on abstracts)"),
+        (FIRST, "(one training; 8.0 to 20.0 over SmolLM2 trained to rewrite)"),
+        (SILENT, "(one training; 20.0 over SmolLM2 trained to rewrite on abstracts)"),
         (OPEN, "(one training)"),
     ],
 )
@@ -125,7 +130,7 @@ OVER_RATIOS = "better training data** (rank correlation 0.70 to 0.80): hiding fe
     ("low", "at_one", "said"),
     [
         (0.4, [], OVER_RATIOS),
-        (0.4, [0.1, 0.6], f"{OVER_RATIOS} With the masking fixed: 0.10 [0.00, 0.20] on a, 0.60 [0.50, 0.70] on b."),
+        (0.4, [0.1, 0.6], f"{OVER_RATIOS} At one masking: unclear on a (0.10), yes on b (0.60)."),
         (-0.1, [], ""),
     ],
 )  # fmt: skip
@@ -163,7 +168,7 @@ def test_where_two_starts_favour_the_causal_model_none_is_named_and_the_table_ha
         from_causal.loc[from_causal["corpus"] == "plots", name] = value
     blocks = write_short_blocks(studies, RULES, tmp_path)
     assert (
-        "**Against one reading both sides**: causal +3.0 to +4.0 BLEU in three of six comparisons; equal in two; "
+        "**Against one reading both sides**: causal leads by 3.0 to 4.0 BLEU in three of six comparisons; equal in two; "
         "no answer in one." in blocks["short-answer"]
     )
     assert [line for line in blocks["short-table"].splitlines() if "240k" in line] == [
@@ -205,7 +210,7 @@ def test_where_no_text_beats_unfilled_text_that_is_the_answer_on_training_data(s
     for tables in studies.values():
         tables["headroom"]["above_low"] = -0.1
     told = ask(studies, tmp_path)
-    idle = "With half of the words hidden and no leak, neither is shown to beat leaving them out.**"
+    idle = "With half the words hidden and no leak, neither is shown to beat leaving them out.**"
     assert f"Better training data? {idle}" in told
     assert "- **As training data**: no answer in six of six comparisons. One constant" in told
     more = studies["desk"]["headroom"].assign(ratio=0.7)
@@ -219,7 +224,7 @@ def test_where_no_text_beats_unfilled_text_that_is_the_answer_on_training_data(s
     n = more["corpus"].nunique()
     assert (
         n == 1
-        and "At one of two other maskings some model's text beats leaving words out (p uncorrected)."
+        and "In one of two other maskings, a model's text beats leaving words out (p uncorrected)."
         in ask(studies, tmp_path)
     )
 
@@ -234,7 +239,7 @@ def test_where_the_paper_s_own_comparison_favours_masked_text_as_training_data_t
     studies["desk"]["comparisons"] = pd.concat([gaps, row], ignore_index=True)
     told = ask(studies, tmp_path)
     assert "Better training data? Not shown, except as the paper compares them." in told
-    assert "As in the paper (one training), masked +0.16 F1 (of 1) [0.10, 0.20] over causal." in told
+    assert "As in the paper (one training), masked leads causal by 0.16 F1 [0.10, 0.20]." in told
 
 
 def test_of_one_start_the_exact_likelihood_is_told_after_the_longest_of_equally_many_trainings(
@@ -272,14 +277,14 @@ def test_content_words_are_told_where_the_causal_model_restores_more_of_them(stu
     tables["comparisons"] = pd.concat([tables["comparisons"], pd.DataFrame(rows)], ignore_index=True)
     assert "content words" not in ask(studies, tmp_path)  # `mlm` is not above its tables there
     tables["competence"]["outcome"] = "competent"
-    said = "**Leads by content words** ({}of 100): causal +1.4 to +6.6 from a causal start."
+    said = "**Of 100 content words**{}, causal restores 1.4 to 6.6 more from a causal start."
     assert f"{said.format('')} No answer elsewhere." in ask(studies, tmp_path)
     assert "and the measure" not in ask(studies, tmp_path)  # by BLEU the causal models lead, too
     tables["answers"].loc[tables["answers"]["condition"] == "known length", "direction"] = "first"
     assert "and the measure." in ask(studies, tmp_path)
     last = len(tables["comparisons"]) - 1
     tables["comparisons"].loc[last - 1 :, "status"] = "not competent"
-    assert said.format("abstracts alone; ") in ask(studies, tmp_path)
+    assert said.format(" (abstracts alone)") in ask(studies, tmp_path)
     tables["comparisons"].loc[last - 3 :, ["status", "direction"]] = ["made", "none shown"]
     assert "content words" not in ask(studies, tmp_path) and "the measure" not in ask(studies, tmp_path)
 

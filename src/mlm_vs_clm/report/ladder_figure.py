@@ -50,8 +50,8 @@ def draw_ladder(steps: pd.DataFrame, likelihoods: pd.DataFrame) -> Drawing:
         name="answer",
         title="How far masked models are ahead, as one advantage after another is taken away",
         caption=(
-            "Bars: 95 % intervals. Grey: a model "
-            "is not clearly better than a table of neighbouring words, or than none, or units are too few: it decides nothing."
+            "Bars: 95 % intervals. Grey decides nothing: a model does not clearly beat a table of neighbouring words or a text "
+            "without its gaps, or documents are too few."
         ),
         alt=describe_ladder(steps),
         figure=figure,

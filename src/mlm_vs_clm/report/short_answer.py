@@ -103,7 +103,7 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables], every: Ma
         describe_reported(steps),
         describe_reading(
             before,
-            f"a causal model that reads the text before each gap, knowing its length{word_grid(before)}",
+            f"a causal model that reads text before each gap, knowing its length{word_grid(before)}",
         ),
         describe_reading(both, "one reading both sides"),
         describe_content(content, steps["corpus"].nunique()),
@@ -137,8 +137,8 @@ def describe_reported(steps: pd.DataFrame) -> str:
         return list_by_corpus("As the paper compares them", hidden)
     return (
         f"**As the paper compares them, masked leads by {span(reported['effect'])} BLEU** ({word_runs(reported)}"
-        f"{describe_pretrained(best_rows(steps, PRETRAINED))}). Causal is not told where gaps are; masked sees later gaps' words. "
-        f"Without these: {span(hidden['effect'])}."
+        f"{describe_pretrained(best_rows(steps, PRETRAINED))}). Causal is not told where gaps are; masked sees later gaps' "
+        f"words. Without those words: {span(hidden['effect'])}."
     )
 
 
@@ -148,7 +148,7 @@ def describe_pretrained(rows: pd.DataFrame) -> str:
     if not is_ahead(made, FIRST):
         return ""
     where = f" on {join_names([*made['corpus']])}" if len(made) < len(rows) else ""
-    return f"; over SmolLM2 trained to rewrite by {span(made['effect'])}{where}"
+    return f"; {span(made['effect'])} over SmolLM2 trained to rewrite{where}"
 
 
 def describe_reading(rows: pd.DataFrame, model: str) -> str:
@@ -164,7 +164,7 @@ def word_grid(rows: pd.DataFrame) -> str:
 
 
 def count_outcomes(rows: pd.DataFrame) -> str:
-    """Return how often which side leads and by how much: "masked +2.0 to +8.4 BLEU in four of five comparisons; no answer in one"."""
+    """Return how often which side leads and by how much: "masked leads by 2.0 to 8.4 BLEU in four of five comparisons; no answer in one"."""
     rows_of: dict[str, list] = {FIRST: [], SECOND: [], EQUAL: [], NO_ANSWER: []}
     for row in rows.itertuples(index=False):
         word = word_no_lead(row) or row.direction
@@ -174,13 +174,10 @@ def count_outcomes(rows: pd.DataFrame) -> str:
         starts = {row.start for row in counted}
         is_told = word == SECOND and len(starts) == 1 and ENCODER not in starts
         where = f" ({FROM[starts.pop()]})" if is_told else ""
-        unit = "" if any(number for _, number in counts) else " BLEU"  # said once
-        sizes = (
-            f" {span((abs(row.effect) for row in counted), sign='+')}{unit}"
-            if word in SIDES and counted
-            else ""
-        )
-        counts.append((f"{SIDES.get(word, word)}{sizes}{where}", len(counted)))
+        leads, unit = ("", "") if any(number for _, number in counts) else (" leads", " BLEU")  # said once
+        sizes = span(abs(row.effect) for row in counted) if word in SIDES and counted else ""
+        told = f"{SIDES[word]}{leads} by {sizes}{unit}{where}" if sizes else word
+        counts.append((told, len(counted)))
     return join_counts(counts)
 
 
@@ -218,12 +215,12 @@ def describe_content(leads: pd.DataFrame, n_corpora: int) -> str:
             names = (
                 ["from other starts"] if are_others else [FROM[start] for start in FROM if start in starts]
             )
-            clauses.append(f"{words} {span(abs(of_side['value']) * 100, sign='+')} {' or '.join(names)}")
+            restores = "" if clauses else " restores"  # said once
+            clauses.append(f"{words}{restores} {span(abs(of_side['value']) * 100)} more {' or '.join(names)}")
             told |= starts
     corpora = style.ordered(leads["corpus"])
-    where = f"{' and '.join(corpora)} alone; " if len(corpora) < n_corpora else ""
-    end = "" if where else " No answer elsewhere."
-    return f"**Leads by content words** ({where}of 100): {'; '.join(clauses)}.{end}"
+    where = f" ({' and '.join(corpora)} alone)" if len(corpora) < n_corpora else ""
+    return f"**Of 100 content words**{where}, {'; '.join(clauses)}.{' No answer elsewhere.' * (not where)}"
 
 
 def describe_left(steps: pd.DataFrame) -> str:

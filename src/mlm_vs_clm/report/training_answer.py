@@ -20,6 +20,7 @@ REPORTED = "mlm_leaky"  # the masked text of the paper
 LEVELS = "over corruption levels"  # the condition of claim C5
 TASKS = {"ner": "entity recognition", "genres": "genres", "verification": "authorship"}
 WRITERS_CLAIM = "U1"  # a correlation over many writers, at one masking
+GOES_WITH = {FIRST: "yes", SECOND: "the reverse", NONE_SHOWN: "unclear"}
 
 
 def describe_training(studies: Mapping[str, Tables], every: Mapping[str, Tables]) -> tuple[list[str], str]:
@@ -82,8 +83,8 @@ def name_own_start(rows: pd.DataFrame) -> str:
 def word_idle(tables: Tables) -> str:
     """Return that neither text is shown to be better training data than text without its hidden words, at the main cell."""
     ratio = read_study(tables).main[1]
-    share = "half" if ratio == 0.5 else f"{ratio:.0%}"
-    return f"With {share} of the words hidden and no leak, neither is shown to beat leaving them out."
+    share = "half the words" if ratio == 0.5 else f"{ratio:.0%} of the words"
+    return f"With {share} hidden and no leak, neither is shown to beat leaving them out."
 
 
 def count_other_maskings(studies: Mapping[str, Tables]) -> str:
@@ -98,7 +99,7 @@ def count_other_maskings(studies: Mapping[str, Tables]) -> str:
     better = sum(FIRST in directions for directions in by_masking.values())
     if not better:
         return ""
-    return f"At {word_number(better)} of {word_number(len(by_masking))} other maskings some model's text beats leaving words out (p uncorrected)."
+    return f"In {word_number(better)} of {word_number(len(by_masking))} other maskings, a model's text beats leaving words out (p uncorrected)."
 
 
 def compare_unfilled(tables: Tables, writers: Sequence[str] = WRITERS) -> list[str]:
@@ -130,9 +131,10 @@ def describe_one_masking(studies: Mapping[str, Tables]) -> str:
     if rows.empty:
         return ""
     clauses = [
-        f"{row.effect:.2f} [{row.low:.2f}, {row.high:.2f}] on {row.corpus}" for row in rows.itertuples()
+        f"{GOES_WITH[find_direction(row.low, row.high)]} on {row.corpus} ({row.effect:.2f})"
+        for row in rows.itertuples()
     ]
-    return f" With the masking fixed: {', '.join(clauses)}."
+    return f" At one masking: {', '.join(clauses)}."
 
 
 def list_reported(made: pd.DataFrame) -> pd.DataFrame:
@@ -156,7 +158,7 @@ def describe_reported(
     interval = f" [{rows['low'].min():.2f}, {rows['high'].max():.2f}]" if len(rows) == 1 else ""
     beside = {side for tables in studies.values() for side in compare_unfilled(tables, [REPORTED])}
     end = " and beats leaving words out" if beside == {FIRST} else ""
-    return f"As in the paper ({about}), masked {span(rows['value'], 2, '+')} {metrics} (of 1){interval} over causal{end}."
+    return f"As in the paper ({about}), masked leads causal by {span(rows['value'], 2)} {metrics}{interval}{end}."
 
 
 def describe_constant(studies: Mapping[str, Tables], mentioned: Sequence[str]) -> str:
