@@ -42,12 +42,13 @@ def change(studies, condition, **values):
         )
 
 
-def ask(studies, folder, block="short-answer"):
-    return write_short_blocks(studies, RULES, folder)[block]
+def ask(studies, folder, *names):
+    blocks = write_short_blocks(studies, RULES, folder)
+    return "\n".join(blocks[name] for name in names or ("short-answer", "short-findings") if name in blocks)
 
 
 def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
-    head, _, *lines = ask(studies, tmp_path).splitlines()
+    head, *lines = ask(studies, tmp_path).splitlines()
     assert head == f"**{BETTER_INFORMED} {NO_BETTER_DATA}**"
     assert lines == [
         "- **As the paper compares them, masked leads by 19.0 to 20.0 BLEU** (one training). Causal is not "
@@ -169,7 +170,7 @@ def test_where_two_starts_favour_the_causal_model_none_is_named_and_the_table_ha
     blocks = write_short_blocks(studies, RULES, tmp_path)
     assert (
         "**Against one reading both sides**: causal leads by 3.0 to 4.0 BLEU in three of six comparisons; equal in two; "
-        "no answer in one." in blocks["short-answer"]
+        "no answer in one." in blocks["short-findings"]
     )
     assert [line for line in blocks["short-table"].splitlines() if "240k" in line] == [
         "| before the gap | causal model | causal +3.0 | undecided | 1×240k |",

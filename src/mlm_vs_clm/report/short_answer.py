@@ -57,8 +57,10 @@ def write_short_blocks(every: Mapping[str, Tables], rules: Sequence[dict], resul
     studies = {name: tables for name, tables in every.items() if find_start(tables) in ENDS}
     exact = {name: tables for name, tables in studies.items() if len(find_likelihoods(tables["answers"]))}
     steps = list_steps(studies, rules)
+    answer, findings = describe_short(steps, studies, every)
     blocks = {
-        "short-answer": describe_short(steps, studies, every),
+        "short-answer": answer,
+        "short-findings": findings,
         "short-table": tabulate_short(steps, studies),
         "exact-likelihood": describe_exact_studies(keep_most_trained(exact)),
         "short-speed": describe_speed(results / "bench" / "bench.jsonl"),
@@ -82,8 +84,8 @@ def count_trainings(tables: Tables) -> float:
     return float(answers.loc[answers["claim"] == "C1", "runs"].fillna(0).max() or 0) if len(answers) else 0.0
 
 
-def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables], every: Mapping[str, Tables]) -> str:
-    """Return the answer: two questions with a word each where it holds, then a sentence per finding."""
+def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables], every: Mapping[str, Tables]) -> tuple[str, str]:
+    """Return the answer, two questions with a word each where it holds, and a list with a sentence per finding."""
     training, answer = describe_training(studies, every)
     before, both = (list_rows(steps, step[1]) for step in (BEFORE, BOTH))
     content = list_content_leads(steps, studies)
@@ -110,8 +112,8 @@ def describe_short(steps: pd.DataFrame, studies: Mapping[str, Tables], every: Ma
         describe_left(steps),
         *training,
     ]
-    head = [f"**{' '.join(verdicts)}**", ""] if verdicts else []
-    return "\n".join([*head, *(f"- {sentence}" for sentence in findings if sentence)])
+    answer = f"**{' '.join(verdicts)}**" if verdicts else ""
+    return answer, "\n".join(f"- {sentence}" for sentence in findings if sentence)
 
 
 def list_rows(steps: pd.DataFrame, condition: str) -> pd.DataFrame:
