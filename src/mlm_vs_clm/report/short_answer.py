@@ -91,44 +91,34 @@ def describe_short(
     training, answer = describe_training(studies, every)
     before, both = (list_rows(steps, step[1]) for step in (BEFORE, BOTH))
     content = list_content_leads(steps, studies)
-    verdicts = []
+    lines = []
     if FIRST in set(before["direction"]) and is_closer(both, before):
         rows = pd.concat([before, both])
         others = rows[(rows["direction"] == SECOND) & (rows["start"] != ENCODER)]
-        turning = [
-            *["the initial checkpoint"] * bool(len(others)),
-            *["the measure"] * is_turned(content, steps),
-        ]
-        verdicts.append(
-            "**Better text?** It depends on what the causal model reads: only the text before gaps, masked leads "
-            f"{word_most(before)} BLEU; both sides, {word_most(both)}."
-            + (f" {join_names(turning).capitalize()} can turn the lead." if turning else "")
-        )
+        turning = [*["the checkpoint"] * bool(len(others)), *["the measure"] * is_turned(content, steps)]
+        end = f"; {join_names(turning)} can reverse the lead" if turning else ""
+        lines.append(f"**Better text?** It depends on what the causal model reads{end}.")
+    readings = [
+        describe_reading(
+            before, f"**Causal reads the text before each gap** and knows its length{word_grid(before)}"
+        ),
+        describe_reading(both, "**Causal reads both sides**"),
+    ]
+    lines += [f"- {sentence}" for sentence in readings if sentence]
     if answer:
-        verdicts.append(f"**Better training data?** {answer}")
+        lines += ["", f"**Better training data?** {answer}"]
     findings = [
         describe_reported(steps),
-        describe_reading(
-            before,
-            f"a causal model reading text before each gap, knowing its length{word_grid(before)}",
-        ),
-        describe_reading(both, "one reading both sides"),
         describe_content(content, steps["corpus"].nunique()),
         describe_left(steps),
         *training,
     ]
-    return "\n\n".join(verdicts), "\n".join(f"- {sentence}" for sentence in findings if sentence)
+    return "\n".join(lines), "\n".join(f"- {sentence}" for sentence in findings if sentence)
 
 
 def list_rows(steps: pd.DataFrame, condition: str) -> pd.DataFrame:
     """Return the rows of a condition that the table of README shows, of every start."""
     return pd.concat([best_rows(steps, step) for step in ROWS if step[1] == condition])
-
-
-def word_most(rows: pd.DataFrame) -> str:
-    """Return the largest lead of the masked model, "by up to 8.4"; "nowhere" without any."""
-    leads = rows.loc[rows["direction"] == FIRST, "effect"]
-    return f"by up to {leads.max():.1f}" if len(leads) else "nowhere"
 
 
 def is_closer(both: pd.DataFrame, before: pd.DataFrame) -> bool:
@@ -159,12 +149,12 @@ def describe_pretrained(rows: pd.DataFrame) -> str:
     if not is_ahead(made, FIRST):
         return ""
     where = f" on {join_names([*made['corpus']])}" if len(made) < len(rows) else ""
-    return f"; {span(made['effect'])} over SmolLM2 trained to rewrite{where}"
+    return f"; {span(made['effect'])} where SmolLM2 is the causal model{where}"
 
 
-def describe_reading(rows: pd.DataFrame, model: str) -> str:
+def describe_reading(rows: pd.DataFrame, reads: str) -> str:
     """Return how the masked model compares with a causal one, in the comparisons of every start; nothing where none was run."""
-    return "" if rows.empty else f"**Against {model}**: {count_outcomes(rows)}."
+    return "" if rows.empty else f"{reads}: {count_outcomes(rows)}."
 
 
 def word_grid(rows: pd.DataFrame) -> str:
@@ -227,11 +217,13 @@ def describe_content(leads: pd.DataFrame, n_corpora: int) -> str:
                 ["from other starts"] if are_others else [FROM[start] for start in FROM if start in starts]
             )
             restores = "" if clauses else " restores"  # said once
-            clauses.append(f"{words}{restores} {span(abs(of_side['value']) * 100)} more {' or '.join(names)}")
+            clauses.append(
+                f"{' or '.join(names)}, {words}{restores} {span(abs(of_side['value']) * 100)} more"
+            )
             told |= starts
     corpora = style.ordered(leads["corpus"])
     where = f" ({' and '.join(corpora)} alone)" if len(corpora) < n_corpora else ""
-    return f"**Of 100 content words**{where}, {'; '.join(clauses)}.{' No answer elsewhere.' * (not where)}"
+    return f"**Of 100 content words**{where}: {'; '.join(clauses)}.{' No answer elsewhere.' * (not where)}"
 
 
 def describe_left(steps: pd.DataFrame) -> str:
@@ -243,7 +235,7 @@ def describe_left(steps: pd.DataFrame) -> str:
     corpora = " and ".join(style.ordered(rows["corpus"]))
     elsewhere = " Undecided elsewhere." * bool((asked["status"] == NOT_COMPETENT).any())
     return (
-        f"**If both read only text before gaps, masked equals causal on {corpora}** "
+        f"**If masked, too, reads only the text before gaps, it equals causal on {corpora}** "
         f"({span(rows['effect'], sign='+')} BLEU; {word_runs(rows)}).{elsewhere}"
     )
 

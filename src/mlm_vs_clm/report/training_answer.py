@@ -84,7 +84,7 @@ def word_idle(tables: Tables) -> str:
     """Return that neither text is shown to be better training data than text without its hidden words, at the main cell."""
     ratio = read_study(tables).main[1]
     share = "half the words" if ratio == 0.5 else f"{ratio:.0%} of the words"
-    return f"With {share} hidden and no leak, neither is shown to beat leaving them out."
+    return f"With {share} hidden, those of later gaps too, neither model's text is shown to beat leaving them out."
 
 
 def count_other_maskings(studies: Mapping[str, Tables]) -> str:
@@ -118,8 +118,8 @@ def describe_levels(studies: Mapping[str, Tables], every: Mapping[str, Tables]) 
     if {find_direction(row.low, row.high) for row in levels.itertuples()} != {FIRST}:
         return ""
     return (
-        f"**Over masking ratios, better text goes with better training data** (rank correlation {span(levels['effect'], 2)}): "
-        f"hiding fewer words improves both.{describe_one_masking(every)}"
+        f"**Hiding fewer words improves text and training data together** (rank correlation over masking ratios "
+        f"{span(levels['effect'], 2)}).{describe_one_masking(every)}"
     )
 
 
@@ -134,7 +134,8 @@ def describe_one_masking(studies: Mapping[str, Tables]) -> str:
         f"{GOES_WITH[find_direction(row.low, row.high)]} on {row.corpus} ({row.effect:.2f})"
         for row in rows.itertuples()
     ]
-    return f" At one masking: {', '.join(clauses)}."
+    told = ", ".join(clauses)
+    return f" Does better text train better at one masking? {told[0].upper()}{told[1:]}."
 
 
 def list_reported(made: pd.DataFrame) -> pd.DataFrame:
