@@ -18,6 +18,7 @@ from mlm_vs_clm.report.frames import load_frames
 from mlm_vs_clm.report.headline import name_next
 from mlm_vs_clm.report.page import write_data
 from mlm_vs_clm.report.roles import load_roles
+from mlm_vs_clm.report.story import choose_arms
 from mlm_vs_clm.report.svg import inline
 
 STUDIES = list_studies(ROOT / "results")
@@ -164,3 +165,9 @@ def test_a_committed_page_is_one_file_of_at_most_400_kilobytes(study):
     text = (STUDIES[study] / "report.html").read_text()
     assert text.startswith("<!DOCTYPE html>\n<html") and text.rstrip().endswith("</html>")
     assert len(text.encode()) < 400 * 1024 and "&lt;section" not in text
+
+
+def test_a_masked_and_a_causal_arm_open_the_documents_whichever_were_run():
+    assert choose_arms(["mlm_leaky", "infill", "clm", "mlm"], 3) == ["mlm", "clm", "infill"]
+    assert choose_arms(["mlm", "mlm_leaky", "clm_kept"], 2) == ["mlm", "clm_kept"]
+    assert choose_arms(["infill", "clm", "mlm_leaky"], 2) == ["clm", "mlm_leaky"]

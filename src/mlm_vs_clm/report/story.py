@@ -20,12 +20,20 @@ TABLES = ("bigram_both", "ngram_both")  # word tables that a lead is over
 
 
 def choose_arms(arms: Iterable[str], most: int, pair: Sequence[str] = PAIR) -> list[str]:
-    """Return the arms that are shown: a masked and a causal one first, then those of the main comparisons, then others."""
+    """Return the arms that are shown: those of `pair` first, then those of the main comparisons, then others.
+
+    Where one of the pair was not run, arms of another family than the others' are first: a masked and a causal one stand together.
+    """
     writers = [arm for arm in style.ordered(arms, style.ARMS) if find_role(arm).family != CONTROL]
     ranks = {name: place for place, name in enumerate((*pair, *COMPARED))}
     ranked = sorted(writers, key=lambda arm: (ranks.get(base_of(arm), len(ranks)), writers.index(arm)))
-    first = [next((arm for arm in ranked if base_of(arm) == name), None) for name in pair]
-    return [*filter(None, first), *(arm for arm in ranked if arm not in first)][:most]
+    named = [next((arm for arm in ranked if base_of(arm) == name), None) for name in pair]
+    first = [arm for arm in named if arm]
+    others = [arm for arm in ranked if arm not in first]
+    if len(first) < len(pair):
+        families = {find_role(arm).family for arm in first}
+        others.sort(key=lambda arm: find_role(arm).family in families)
+    return [*first, *others][:most]
 
 
 def list_examples(examples: Sequence[dict]) -> list[dict[str, Any]]:
