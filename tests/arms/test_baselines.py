@@ -121,14 +121,6 @@ def test_rows_of_three_words_by_hand():
     assert triple == pytest.approx((2 - discount) / 3 + discount * 2 / 3 * pair)
 
 
-@pytest.mark.parametrize("context", ["left", "both"])
-@pytest.mark.parametrize("text", ["x y z", "take x pills", "take x y", "unseen x pills", "take two x daily"])
-def test_a_table_of_two_words_is_the_bigram(counts, context, text):
-    hidden = BlankedText("d", text, find_words(text), [1, 2][: len(text.split()) - 1])
-    made = BASELINES[f"ngram_{context}"](hidden, counts, Sampling(), order=2)
-    assert made == BASELINES[f"bigram_{context}"](hidden, counts, Sampling())
-
-
 def test_more_words_decide_where_two_do_not():
     counts = WordCounts(
         ["go up now", "go up now", "sit up late", "sit up late", "look up then", "look up then then"]

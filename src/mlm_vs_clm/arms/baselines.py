@@ -59,63 +59,46 @@ def neutral(text: BlankedText, counts: WordCounts, sampling: Sampling) -> Filled
     return assemble_text(text, [NEUTRAL] * len(text.blanks))
 
 
-def bigram(
-    text: BlankedText, counts: WordCounts, sampling: Sampling, context: str, per_pass: int = 1
+def ngram(
+    text: BlankedText,
+    counts: WordCounts,
+    sampling: Sampling,
+    context: str,
+    order: int = 2,
+    per_pass: int = 1,
 ) -> FilledText:
-    """Fill with the likeliest word w by P(w | left neighbour), or draw one at a temperature.
+    """Fill with the likeliest word by tables of at most `order` words in a row, or draw one at a temperature.
 
-    Neighbours are looked up in lower case, and so are the texts that are counted: exact match compares words so. Blanks
-    are filled from left to right, so the left neighbour may be a filled one. context `both`: times P(right neighbour | w),
-    where that one is kept. `leaky`: the same for `per_pass` words at a time, spread over the text, while the originals
-    still to be replaced are read as neighbours, as by the arm `mlm_leaky`. `true_left`: by the left neighbour alone, always
-    the original, as by the arm `clm_true_left`.
+    Words are looked up in lower case, and so are the texts that are counted: exact match compares words so. Blanks are
+    filled from left to right, by the `order` - 1 words on the left, which may be filled ones. context `both`: also by as
+    many of the kept words that follow; the second of these, and so on, for the SHORTLIST words alone that are likeliest by
+    the left side and the next word. `leaky`: as `both` for `per_pass` words at a time, spread over the text, while the
+    originals still to be replaced are read as neighbours, as by the arm `mlm_leaky`. `true_left`: by the left side alone,
+    always the originals, as by the arm `clm_true_left`.
     """
-    ngrams, words = counts.ngrams, [text.text[slice(*span)].lower() for span in text.words]
-    is_leaky, n = context == "leaky", len(text.blanks)
+    ngrams, is_leaky, n = counts.ngrams, context == "leaky", len(text.blanks)
     plan = PLANS["spread"](n, Pace(per_pass), keyed_rng()) if is_leaky else [[blank] for blank in range(n)]
+    numbers = [counts.number.get(text.text[slice(*span)].lower(), UNSEEN) for span in text.words]
     hidden = {*text.blanks} if context in ("left", "both") else set()
-    fills: dict[int, str] = {}
-
-    def number(at: int) -> int:
-        inside = 0 <= at < len(words)
-        return UNSEEN if at in hidden else counts.number.get(words[at] if inside else EDGE, UNSEEN)
-
+    fills: dict[int, int] = {}
     for blanks in plan:
         hidden |= {text.blanks[blank] for blank in blanks}
         chosen = {}
         for blank in blanks:
             at = text.blanks[blank]
-            weights = ngrams.after([number(at - 1)])
-            if context in ("both", "leaky") and at + 1 not in hidden:
-                weights *= ngrams.before(number(at + 1))
+            before = [0, *(UNSEEN if place in hidden else numbers[place] for place in range(at))]
+            left = before[max(0, len(before) - order + 1) :]
+            weights = ngrams.after(left, order)
+            if context in ("both", "leaky"):
+                right = _kept_after(at, numbers, hidden, order - 1)
+                weights = _weigh_right(ngrams, weights, left, right, order)
             weights[0] = 0
-            chosen[at] = counts.words[_choose(weights, sampling, (text.id, blank))]
+            chosen[at] = _choose(weights, sampling, (text.id, blank))
         fills |= chosen
         for at in () if context == "true_left" else chosen:
-            words[at] = chosen[at]
+            numbers[at] = chosen[at]
         hidden -= chosen.keys()
-    return assemble_text(text, [fills[at] for at in text.blanks])
-
-
-def ngram(text: BlankedText, counts: WordCounts, sampling: Sampling, context: str, order: int) -> FilledText:
-    """Fill each blank with the likeliest word by tables of at most `order` words, from left to right.
-
-    As `bigram`, with `order` - 1 words on the left and, with context `both`, as many of the kept words that follow. These
-    are looked up for the SHORTLIST words that are likeliest by the left side and the next word alone.
-    """
-    ngrams, words = counts.ngrams, [text.text[slice(*span)].lower() for span in text.words]
-    numbers = [counts.number.get(word, UNSEEN) for word in words]
-    hidden = {*text.blanks}
-    for at in text.blanks:
-        left = [0, *numbers[:at]][-(order - 1) :] if order > 1 else []
-        weights = ngrams.after(left, order)
-        if context == "both" and order > 1:
-            right = _kept_after(at, numbers, hidden, order - 1)
-            weights = _weigh_right(ngrams, weights, left, right, order)
-        weights[0] = 0
-        numbers[at] = int(weights.argmax())
-        hidden.discard(at)
-    return assemble_text(text, [counts.words[numbers[at]] for at in text.blanks])
+    return assemble_text(text, [counts.words[fills[at]] for at in text.blanks])
 
 
 def _kept_after(at: int, numbers: list[int], hidden: set[int], n_words: int) -> list[int]:
@@ -183,10 +166,10 @@ def oracle(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledT
 BASELINES: dict[str, Callable[..., FilledText]] = {
     "unfilled": unfilled,
     "constant": constant,
-    "bigram_left": partial(bigram, context="left"),
-    "bigram_true_left": partial(bigram, context="true_left"),
-    "bigram_both": partial(bigram, context="both"),
-    "bigram_leaky": partial(bigram, context="leaky"),
+    "bigram_left": partial(ngram, context="left"),
+    "bigram_true_left": partial(ngram, context="true_left"),
+    "bigram_both": partial(ngram, context="both"),
+    "bigram_leaky": partial(ngram, context="leaky"),
     "ngram_left": partial(ngram, context="left"),
     "ngram_both": partial(ngram, context="both"),
     "unigram": unigram,
