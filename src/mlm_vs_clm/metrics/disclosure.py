@@ -15,7 +15,7 @@ from blankfill.auditing.runs import Words, words_of
 
 from ..documents import classify_word
 from ..stats import ratio_of_sums
-from .metric import Metric
+from .metric import Metric, share_statistics
 
 COPIED, NAMES, MEMBERSHIP = "copied", "names_returned", "membership"
 CANARY_LOSS, CANARY_TEXT = "canary_loss", "canary_text"
@@ -29,12 +29,10 @@ def count_copied(texts: Sequence[str], read: Sequence[str], held_out: Sequence[s
     A document of fewer words is a NaN row. `read` and `held_out` should have equally many words.
     """
     run_sets = [{run for text in side for run in _list_runs(words_of(text))} for side in (read, held_out)]
-    rows = []
-    for text in texts:
-        runs = _list_runs(words_of(text))
-        counts = [sum(run in side for run in runs) for side in run_sets]
-        rows.append((*counts, len(runs)) if runs else (np.nan,) * 3)
-    return np.array(rows, dtype=float).reshape(-1, 3)
+    runs_of = (_list_runs(words_of(text)) for text in texts)
+    return share_statistics(
+        ((*(sum(run in side for run in runs) for side in run_sets), len(runs)) for runs in runs_of), 3
+    )
 
 
 def _list_runs(words: Words) -> list[Words]:

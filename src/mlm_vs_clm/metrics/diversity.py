@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from .metric import PRE_SPLIT, Metric, mean_statistics
+from .metric import PRE_SPLIT, Metric, mean_statistics, share_statistics
 
 
 def list_ngrams(text: str, n: int) -> list[tuple[str, ...]]:
@@ -30,11 +30,8 @@ def measure_distinct_documents(n: int, texts: Sequence[str]) -> np.ndarray:
 
 def count_repeats(texts: Sequence[str]) -> np.ndarray:
     """Return (n, 2): 4-grams that occur earlier in the same document, and 4-grams; NaN if there is none."""
-    rows = []
-    for text in texts:
-        ngrams = list_ngrams(text, 4)
-        rows.append((len(ngrams) - len(set(ngrams)), len(ngrams)) if ngrams else (np.nan, np.nan))
-    return np.array(rows, dtype=float).reshape(-1, 2)
+    fourgrams = (list_ngrams(text, 4) for text in texts)
+    return share_statistics((len(ngrams) - len(set(ngrams)), len(ngrams)) for ngrams in fourgrams)
 
 
 def measure_longest_repeats(texts: Sequence[str]) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from blankfill.text import WORDS, compose
 
 from ..documents import WORD_CLASSES, classify_word
-from .metric import PRE_SPLIT, Metric, normalise
+from .metric import PRE_SPLIT, Metric, normalise, share_statistics
 
 NATS = "nats_per_character"
 
@@ -24,37 +24,29 @@ def count_matches(
     With `word_class`, of the blanks whose original is of that class alone. A document without such blanks is a NaN
     row; an empty fill is a miss.
     """
-    rows = [_count_document(*pair, word_class) for pair in zip(fills, originals, strict=True)]
-    return np.array(rows, dtype=float).reshape(-1, 2)
+    return share_statistics(_count_document(*pair, word_class) for pair in zip(fills, originals, strict=True))
 
 
-def _count_document(fills: list[str], originals: list[str], word_class: str | None) -> tuple[float, float]:
+def _count_document(fills: list[str], originals: list[str], word_class: str | None) -> tuple[int, int]:
     pairs = list(zip(fills, originals, strict=True))
     if word_class:
         pairs = [(fill, original) for fill, original in pairs if classify_word(original) == word_class]
-    if not pairs:
-        return np.nan, np.nan
     return sum(normalise(fill) == normalise(original) for fill, original in pairs), len(pairs)
 
 
 def count_class(word_class: str, fills: list[list[str]], originals: list[list[str]]) -> np.ndarray:
     """Return (n documents, 2): blanks whose original is of a class, and blanks in all; NaN without blanks."""
-    rows = [
-        (sum(classify_word(word) == word_class for word in words), len(words)) if words else (np.nan, np.nan)
-        for words in originals
-    ]
-    return np.array(rows, dtype=float).reshape(-1, 2)
+    return share_statistics(
+        (sum(classify_word(word) == word_class for word in words), len(words)) for words in originals
+    )
 
 
 def measure_length_errors(fills: list[list[str]], originals: list[list[str]]) -> np.ndarray:
     """Return (n documents, 2): characters by which fills are longer or shorter than the words, and blanks; NaN without blanks."""
-    rows = [
+    return share_statistics(
         (sum(abs(len(compose(a)) - len(compose(b))) for a, b in zip(*pair, strict=True)), len(pair[0]))
-        if pair[0]
-        else (np.nan, np.nan)
         for pair in zip(fills, originals, strict=True)
-    ]
-    return np.array(rows, dtype=float).reshape(-1, 2)
+    )
 
 
 def stack_likelihoods(nats: list[float], characters: list[int]) -> np.ndarray:

@@ -1,6 +1,6 @@
 """What scores texts offer: numbers per document, of whose sum `MEASURES` makes the score; the form of the texts."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +30,13 @@ def mean_statistics(values: Iterable[float]) -> np.ndarray:
     """Return the rows (value, 1) of a score that is a mean over documents; a NaN value makes a NaN row."""
     column = np.fromiter(values, dtype=float)
     return np.stack([column, np.where(np.isnan(column), np.nan, 1.0)], axis=1)
+
+
+def share_statistics(rows: Iterable[Sequence[float]], n_columns: int = 2) -> np.ndarray:
+    """Return the rows (counts, total) of a score that is made of the ratios of their sums; NaN rows where the total is 0."""
+    table = np.array([*rows], dtype=float).reshape(-1, n_columns)
+    table[table[:, -1] == 0] = np.nan
+    return table
 
 
 def normalise(text: str) -> str:

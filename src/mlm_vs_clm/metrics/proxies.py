@@ -12,7 +12,7 @@ import numpy as np
 
 from ..hardware import DTYPES, torch_dtype
 from .meteor import hash_wordnet, read_wordnet
-from .metric import PRE_SPLIT, Metric, normalise
+from .metric import PRE_SPLIT, Metric, normalise, share_statistics
 
 NONWORDS, PERPLEXITY, ERRORS = "nonword_rate", "perplexity_unrelated", "grammar_errors"
 PROXIES = (NONWORDS, PERPLEXITY, ERRORS)
@@ -39,13 +39,11 @@ def make_nonwords(texts: Iterable[str], wordnet: Path) -> Metric:
 
 def count_nonwords(fills: list[list[str]], is_word: Callable[[str], bool]) -> np.ndarray:
     """Return (n documents, 2): filled words that are no words, and filled words with a letter; NaN where there is none."""
-    rows = []
-    for fills_of_document in fills:
-        words = [
-            word for word in normalise(" ".join(fills_of_document)).split() if any(map(str.isalpha, word))
-        ]
-        rows.append((sum(not is_word(word) for word in words), len(words)) if words else (np.nan, np.nan))
-    return np.array(rows, dtype=float).reshape(-1, 2)
+    words_of = (
+        [word for word in normalise(" ".join(of_document)).split() if any(map(str.isalpha, word))]
+        for of_document in fills
+    )
+    return share_statistics((sum(not is_word(word) for word in words), len(words)) for words in words_of)
 
 
 def make_perplexity(folder: Path, name: str, precision: str, device: str) -> Metric:
@@ -72,8 +70,7 @@ def _per_word(count: Callable[[str], float]) -> Callable[[list[str], list[str]],
     """Return statistics (n documents, 2): what is counted in a text, and its words; NaN for an empty one."""
 
     def compute(candidates: list[str], references: list[str]) -> np.ndarray:
-        rows = [(count(text), len(text.split())) if text else (np.nan, np.nan) for text in candidates]
-        return np.array(rows, dtype=float).reshape(-1, 2)
+        return share_statistics((count(text), len(text.split())) if text else (0, 0) for text in candidates)
 
     return compute
 
