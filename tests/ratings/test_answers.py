@@ -69,6 +69,8 @@ def test_every_problem_names_its_file_and_item(key, tmp_path):
     other = simulate(key, 5) | {"sheet": "another"}
     folder = save(tmp_path / "answers", good, unknown, high, twice, half, other, good, [1])
     (folder / "8.json").write_text('{"sheet":\n oops')
+    (folder / "9.json").write_text("[" * 100_000)
+    (folder / "99.json").write_text("9" * 5_000)
     rows, problems, _ = answers.read_folder(folder, key)
     first, second = (row["item"] for row in high["ratings"][:2])
     assert problems == [
@@ -82,6 +84,8 @@ def test_every_problem_names_its_file_and_item(key, tmp_path):
         "6.json: rater r0 is in 0.json already: keep one of the two",
         "7.json: not a ratings file: expected sheet, rater and ratings",
         f"{folder / '8.json'}, line 2: not JSON (Expecting value): ask for it again",
+        f"{folder / '9.json'}: no JSON that can be read: ask for it again",
+        f"{folder / '99.json'}: no JSON that can be read: ask for it again",
     ]
     assert set(rows["rater"]) == {"r0"}
 

@@ -152,6 +152,8 @@ def test_a_text_opens_with_the_mark_that_is_asked_for(folders, tmp_path):
     tokenizer = load_tokenizer(start)
     assert tokenize(["a"], tokenizer, 8, "causal")[0].ids[0] == tokenizer.convert_tokens_to_ids("</s>")
     assert json.loads((start / "start.json").read_text())["kind"] == "causal"
+    with pytest.raises(StudyError, match="model.opening=<text> is no token of"):
+        make(folders["llama"], "causal", tmp_path, opening="<text>")
 
 
 def test_a_causal_checkpoint_becomes_a_masked_model_that_sees_both_sides(folders, texts, tmp_path):

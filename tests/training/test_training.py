@@ -123,6 +123,14 @@ def test_dropout_and_micro_batches_are_refused_together(tokenizer, documents, tm
         train_from_scratch("mlm", tokenizer, documents, tmp_path, dropout=0.1, micro_batch_documents=2)
 
 
+@pytest.mark.parametrize(("name", "objective"), [("llama", "clm"), ("bart", "denoise")])
+def test_dropout_of_a_network_without_such_layers_is_refused(name, objective, networks, texts, tmp_path):
+    model, each = networks[name]
+    training, documents = replace(TRAINING, dropout=0.1), tokenize(texts, each, 64)
+    with pytest.raises(StudyError, match=f"dropout=0.1 changes nothing, as {name} has no dropout layers"):
+        train_tiny(model, each, documents, tmp_path, objective, training)
+
+
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_the_model_of_a_budget_reloads_in_its_auto_class(name, trained, documents):
     folder, _, _ = trained(name)

@@ -58,6 +58,8 @@ def read_json(path: Path) -> Any:
         raise StudyError(f"{path} is not UTF-8 text: ask the rater to save it again") from None
     except json.JSONDecodeError as error:
         raise StudyError(f"{path}, line {error.lineno}: not JSON ({error.msg}): ask for it again") from None
+    except (ValueError, RecursionError):  # of a number of too many digits, and of brackets in brackets
+        raise StudyError(f"{path}: no JSON that can be read: ask for it again") from None
 
 
 def read_folder(folder: Path, key: dict) -> tuple[pd.DataFrame, list[str], list[str]]:

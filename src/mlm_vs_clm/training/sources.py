@@ -64,7 +64,7 @@ def start_from_checkpoint(
     folder with the int8 graph of a DistilBERT (tagger.onnx). A masked model may lack an output layer, which is then
     drawn from `seed` and recorded. `opening` is the token that opens a text where the tokenizer's own is not meant for
     that. With `bidirectional` a causal checkpoint becomes a masked model. Raises StudyError for a source that cannot be
-    read, or of another kind.
+    read, or of another kind, and for an `opening` that its tokenizer lacks.
     """
     read = next((read for fits, read in CHECKPOINT_READERS if fits(Path(source))), None)
     model, tokenizer, new = (
@@ -85,6 +85,8 @@ def start_from_checkpoint(
     model.config._name_or_path = ""
     _turn_off_dropout(model.config)
     if opening:
+        if opening not in tokenizer.get_vocab():
+            raise StudyError(f"model.opening={opening} is no token of {source}: give one of its own")
         tokenizer.bos_token = opening
     _pad(model, tokenizer)
     return model.eval(), tokenizer, StartInfo(kind, bool(new), getattr(model.config, "_commit_hash", None))
