@@ -124,7 +124,7 @@ def _epochs(indices: np.ndarray, seed: int, name: str) -> Iterator[int]:
         epoch += 1
 
 
-class Batches(torch.utils.data.Dataset):
+class Batches:
     """Padded batches by number; the noise of a document is keyed by (seed, batch, place), never by the clock."""
 
     def __init__(

@@ -38,12 +38,6 @@ def choose_budget(folder: Path, corpus: str, budget: int = 0) -> tuple[Path, dic
 
 def is_out_of_patience(curve: list[dict], patience: int) -> bool:
     """Return whether the last `patience` budgets lowered the dev loss of no corpus; 0 never runs out."""
-    if not patience or len(curve) <= patience:
-        return False
-    best = min(curve, key=lambda point: point["budget"])["dev_loss"]
-    last = 0
-    for number, point in enumerate(curve):
-        if any(loss < best[name] for name, loss in point["dev_loss"].items()):
-            last = number
-        best = {name: min(best[name], loss) for name, loss in point["dev_loss"].items()}
-    return len(curve) - 1 - last >= patience
+    losses = [[point["dev_loss"][name] for point in curve] for name in curve[0]["dev_loss"]]
+    last = max(of_corpus.index(min(of_corpus)) for of_corpus in losses)
+    return 0 < patience <= len(curve) - 1 - last

@@ -160,9 +160,7 @@ class Finetuner:
         order = sorted(range(len(encodings)), key=lambda i: len(encodings[i].ids))
         answers: dict[int, np.ndarray] = {}
         for chosen in make_groups(order, TEST_BATCH):
-            probabilities = model.answer(
-                self._collate([encodings[i] for i in chosen]), [encodings[i].places for i in chosen]
-            )
+            probabilities = model.answer(self._collate([encodings[i] for i in chosen]))
             answers |= dict(zip(chosen, probabilities, strict=True))
         return [answers[i] for i in range(len(encodings))]
 
@@ -201,18 +199,16 @@ class HeadedNetwork(nn.Module):
             logits, gold[batch["places"] >= 0] if self.head.kind == WORDS else gold
         )
 
-    def answer(self, batch: Batch, places: list[list[int]]) -> list[np.ndarray]:
+    def answer(self, batch: Batch) -> list[np.ndarray]:
         """Return the probabilities of each example; a word that was cut off has its first class."""
         logits = self(batch).float()
+        probabilities = (logits.sigmoid() if self.head.kind == LABELS else logits.softmax(-1)).cpu()
         if self.head.kind != WORDS:
-            probabilities = logits.sigmoid() if self.head.kind == LABELS else logits.softmax(-1)
-            return list(probabilities.cpu().numpy())
-        rows, answers = iter(logits.softmax(-1).cpu().numpy()), []
-        cut_off = np.eye(self.head.n_outputs)[0]
-        for of_example in places:
-            words = [next(rows) if place >= 0 else cut_off for place in of_example]
-            answers.append(np.array(words).reshape(-1, self.head.n_outputs))
-        return answers
+            return list(probabilities.numpy())
+        words = torch.eye(self.head.n_outputs)[torch.zeros(len(batch["places"]), dtype=torch.long)]
+        words[batch["places"].cpu() >= 0] = probabilities
+        n_words = torch.bincount(batch["rows"].cpu(), minlength=len(batch["input_ids"]))
+        return [of_example.numpy() for of_example in words.split(n_words.tolist())]
 
 
 # From states (batch, length, width) and which of them are no padding (batch, length) to one state per text.
