@@ -34,11 +34,6 @@ class WordCounts:
         self.counts = np.bincount(self._sequence, minlength=len(self.words))
 
     @cached_property
-    def cumulative(self) -> np.ndarray:
-        """Return how often a word up to each (V,) occurs, edges left out."""
-        return np.cumsum(self.counts) - self.counts[0]
-
-    @cached_property
     def ngrams(self) -> NGrams:
         """Return the probabilities of words given their neighbours."""
         return NGrams(self._sequence, len(self.words))
@@ -137,19 +132,19 @@ def _weigh_right(
 
 def unigram(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledText:
     """Draw each fill by its frequency in the pretrain split."""
-    return _draw(text, counts.words, counts.cumulative, sampling.seed, "unigram")
+    return _draw(text, counts.words[1:], counts.counts[1:], sampling.seed, "unigram")
 
 
 def uniform(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledText:
     """Draw each fill from the distinct words of the pretrain split with equal probability."""
-    return _draw(text, counts.words, np.arange(len(counts.words)), sampling.seed, "uniform")
+    return _draw(text, counts.words[1:], np.ones(len(counts.words) - 1), sampling.seed, "uniform")
 
 
 def frequent(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledText:
     """Draw each fill from the hundred commonest words of the pretrain split with equal probability."""
     commonest = 1 + np.argsort(-counts.counts[1:], kind="stable")[:N_FREQUENT]
     words = [counts.words[number] for number in commonest]
-    return _draw(text, words, np.arange(1, len(words) + 1), sampling.seed, "frequent")
+    return _draw(text, words, np.ones(len(words)), sampling.seed, "frequent")
 
 
 def mention(text: BlankedText, counts: WordCounts, sampling: Sampling, mentions: Mentions) -> FilledText:
@@ -212,6 +207,7 @@ def _choose(weights: np.ndarray, sampling: Sampling, key: tuple) -> int:
     return int(np.searchsorted(total, keyed_uniform(sampling.seed, "bigram", *key) * total[-1], side="right"))
 
 
-def _draw(text: BlankedText, words: list[str], cumulative: np.ndarray, seed: int, name: str) -> FilledText:
+def _draw(text: BlankedText, words: list[str], weights: np.ndarray, seed: int, name: str) -> FilledText:
+    cumulative = np.cumsum(weights)
     draws = [keyed_uniform(seed, name, text.id, blank) * cumulative[-1] for blank in range(len(text.blanks))]
     return assemble_text(text, [words[i] for i in np.searchsorted(cumulative, draws, side="right")])
