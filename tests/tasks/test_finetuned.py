@@ -99,7 +99,7 @@ def test_next_sentences_are_balanced_in_training_and_right_where_known():
 
     learner = Knowing(follow)
     outcome = FINETUNED["next_sentence"](SETS, 0, learner, 0)
-    assert score(outcome)["accuracy"] == 1 and outcome.n == 40
+    assert score(outcome)["accuracy"] == 1 and len(outcome.units) == 40
     targets = [int(one.target[0]) for one in learner.train]
     assert len(targets) == 40 and sum(targets) == 20
     assert score(TASKS["next_sentence"].majority([], SETS["test"]))["accuracy"] == 0.5
@@ -174,6 +174,8 @@ def test_more_examples_add_to_fewer_and_asked_documents_are_spread():
     few, many = (draw_examples(DOCUMENTS, n, 1) for n in (5, 9))
     assert many[:5] == few and draw_examples(DOCUMENTS, 5, 2) != few
     assert len(draw_examples(DOCUMENTS, 0, 1)) == len(draw_examples(DOCUMENTS, 10**6, 1)) == len(DOCUMENTS)
-    assert spread(DOCUMENTS, 0) == spread(DOCUMENTS, 10**6) == DOCUMENTS
-    assert [len(spread(DOCUMENTS, n)) for n in (1, 7, 150)] == [1, 7, 150]
-    assert spread(DOCUMENTS, 4)[1] == DOCUMENTS[40]
+    assert spread(DOCUMENTS, 0) == DOCUMENTS and spread(DOCUMENTS, 4)[1] == DOCUMENTS[40]
+    for length in (17, 150, 300, 400):
+        for n in range(1, length + 3):
+            chosen = spread(range(length), n)
+            assert len(chosen) == min(n, length) and chosen[0] == 0 and sorted(set(chosen)) == chosen

@@ -47,7 +47,7 @@ def test_an_entity_whose_words_are_gone_is_counted():
 def test_tagger_learns_names_it_has_not_seen():
     outcome = ner.evaluate(TRAIN, [], TEST, [], 0)
     assert set(score(outcome).values()) == {1.0} and len(score(outcome)) == 8
-    assert outcome.n == 2 and outcome.notes == ()
+    assert len(outcome.units) == 2 and outcome.notes == ()
 
 
 def test_evaluation_is_the_same_twice():
@@ -106,4 +106,4 @@ def test_test_without_entities_or_documents_has_no_score():
 def test_repeated_and_empty_training_documents_and_one_type_do_not_stop_it():
     one = Document("x", "The dose of aspirin", entities=(Entity(12, 19, "Chemical"),))
     outcome = ner.evaluate([one, one, Document("e", " "), one], [], TEST, [], 0)
-    assert outcome.n == 2 and outcome.skipped["training document without words"] == 1
+    assert len(outcome.units) == 2 and outcome.skipped["training document without words"] == 1

@@ -17,7 +17,7 @@ def test_learns_from_pairs_and_seeds_differ_while_test_problems_stay():
     assert score(first)["auc"] > 0.9 and score(first)["c_at_1"] > 0.8
     assert first.units == again.units and first.units != other.units
     assert [u["id"] for u in first.units] == [u["id"] for u in other.units]
-    assert len({unit["id"] for unit in first.units}) == first.n == 80
+    assert len({unit["id"] for unit in first.units}) == len(first.units) == 80
 
 
 def test_shuffled_authors_teach_nothing():
@@ -48,7 +48,7 @@ def test_identical_training_texts_do_not_stop_it():
 
 def test_empty_test_and_small_background():
     outcome = verification.evaluate(TRAIN, [], [], BACKGROUND, 0)
-    assert outcome.n == 0 and np.isnan(score(outcome)["auc"])
+    assert not outcome.units and np.isnan(score(outcome)["auc"])
     assert_refused("background", verification.evaluate, TRAIN, [], TEST, BACKGROUND[:3], 0)
     unlike = [Document(f"b{i}", " ".join(chr(a + i) * 4 for a in range(97, 107))) for i in range(0, 160, 16)]
     assert_refused("too few words in common", verification.evaluate, TRAIN, [], TEST, unlike, 0)

@@ -7,7 +7,7 @@ from transformers import AlbertConfig, AlbertForMaskedLM
 
 from blankfill.text import find_words
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.examples import CLASSES, LABELS, WORDS, Example, Head, spread
+from mlm_vs_clm.examples import CLASSES, LABELS, WORDS, Example, Head
 from mlm_vs_clm.training.finetuning import Finetuner, Finetuning, HeadedNetwork, draw_batches
 
 HOW = {"learning_rate": 1e-2, "steps": 60, "batch_examples": 8}
@@ -83,14 +83,6 @@ def test_both_texts_of_a_pair_have_room_whether_or_not_a_token_parts_them(stored
     first, second = "The captain. " * 30, "The boat fever. " * 30
     held = tuner.tokenizer.decode(tuner.encode(Example(first, np.array([1]), second)).ids).lower()
     assert "captain" in held and "fever" in held
-
-
-def test_at_most_so_many_documents_are_spread_over_all():
-    for length in (17, 150, 300, 400):
-        for n in range(1, length + 3):
-            chosen = spread(range(length), n)
-            assert len(chosen) == min(n, length) and chosen[0] == 0 and sorted(set(chosen)) == chosen
-    assert spread(range(5), 0) == [0, 1, 2, 3, 4]
 
 
 def states_of(tuner, text):

@@ -3,16 +3,10 @@
 import numpy as np
 import pytest
 
-from mlm_vs_clm.training.batches import tokenize
 from mlm_vs_clm.training.noise import IGNORE, Neighbours, Noise, TargetTokens, go_on
 from mlm_vs_clm.training.objectives import OBJECTIVES
 
 IDS, WORDS = np.array([1, 5, 6, 5, 7, 5, 6, 2]), np.array([-1, 0, 1, 2, 2, 3, 4, -1])
-
-
-@pytest.fixture(scope="module")
-def documents(texts, tokenizer):
-    return tokenize(texts, tokenizer, 64)
 
 
 def test_neighbours_by_hand():

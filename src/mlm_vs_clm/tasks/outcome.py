@@ -36,11 +36,6 @@ class Outcome:
     no_room: str = ""
 
     @property
-    def n(self) -> int:
-        """Return the number of test units."""
-        return len(self.units)
-
-    @property
     def statistics(self) -> np.ndarray:
         """Return the columns of the units, shape (n units, n columns)."""
         rows = [[unit[column] for column in self.columns] for unit in self.units]
