@@ -99,6 +99,8 @@ def states_of(tuner, text):
         ("bert_causal", "own", False),
         ("bert_causal", "both", True),
         ("gpt2", "own", False),
+        ("gpt2", "both", True),
+        ("llama", "both", True),
     ],
 )
 def test_each_network_attends_as_it_was_trained_unless_the_right_side_is_opened(

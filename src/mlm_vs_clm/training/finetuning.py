@@ -88,6 +88,7 @@ class Finetuner:
         """Return the network without its language-modelling head, with the parameters that are trained marked as such."""
         model = load_model(self.folder, self.kind)
         if self.kind == "causal" and self.how.sides == BOTH:
+            model.config.is_causal = False  # for decoders that are no BERT, as `see_both_sides` does
             make_switchable(model)
             switch(model, "masked")
         body: Any = model.base_model

@@ -57,7 +57,8 @@ class Finetuning:
 
     The rate of the body rises to `learning_rate` and falls to zero; that of the head is fixed. `upper_layers` of the body are
     trained (0: all), embeddings never, as few examples hold few of the tokens. `sides`: OWN, as the network was trained, or
-    BOTH, which opens the right side to a causal one. `pooling` is OWN or a key of finetuning.POOL. Texts are cut at `max_subwords`.
+    BOTH, which opens the right side to a causal one. `pooling` is OWN or a key of finetuning.POOL. Texts are cut at
+    `max_subwords` tokens, beside those that open and close the texts of a causal network.
     """
 
     sides: str = OWN
