@@ -6,15 +6,10 @@ The background is the same for every arm, so the clusters favour none of them.
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from blankfill.text import split_words
-
-if TYPE_CHECKING:
-    from scipy import sparse
-
 
 REACH, N_CONTEXTS = 2, 2000
 SIZES = (50, 200)
@@ -46,13 +41,14 @@ def learn_word_clusters(texts: tuple[str, ...]) -> WordClusters:
     from sklearn.preprocessing import normalize
     from threadpoolctl import threadpool_limits
 
-    from .word_vectors import shorten, weigh
+    from .word_vectors import count_neighbours, shorten, weigh
 
     placed, words = number_words(texts)
     if len(words) < MIN_WORDS or max(map(len, placed)) <= REACH:
         return WordClusters({})
     with threadpool_limits(1):
-        vectors = normalize(shorten(weigh(count_sides(placed, len(words))))).round(DECIMALS) + 0.0
+        counts = count_neighbours(placed, len(words), REACH, N_CONTEXTS, by_side=True)
+        vectors = normalize(shorten(weigh(counts))).round(DECIMALS) + 0.0
         numbers = [KMeans(k, n_init=1, max_iter=20, random_state=0).fit_predict(vectors) for k in SIZES]
     pairs = zip(*(row.tolist() for row in numbers), strict=True)
     names = (tuple(f"{k}.{n}" for k, n in zip(SIZES, pair, strict=True)) for pair in pairs)
@@ -71,25 +67,3 @@ def number_words(texts: tuple[str, ...]) -> tuple[list[np.ndarray], list[str]]:
     words = sorted(counts, key=lambda word: (-counts[word], word))
     places = {word: place for place, word in enumerate(words)}
     return [np.array([places[word] for word in words], dtype=int) for words in split], words
-
-
-def count_sides(placed: list[np.ndarray], n_words: int) -> "sparse.coo_matrix":
-    """Return how often each frequent word occurs one or two places before and after each word.
-
-    Shape (n words, 4 n contexts): every distance and side has its own contexts.
-    """
-    from scipy import sparse
-
-    n_contexts = min(n_words, N_CONTEXTS)
-    rows: list[np.ndarray] = []
-    columns: list[np.ndarray] = []
-    for step in range(1, REACH + 1):
-        pairs = [(row[:-step], row[step:]) for row in placed if len(row) > step]
-        left, right = (np.concatenate(side) for side in zip(*pairs, strict=True))
-        for side, (words, contexts) in enumerate(((left, right), (right, left))):
-            frequent = contexts < n_contexts
-            rows.append(words[frequent])
-            columns.append(contexts[frequent] + (2 * step - 2 + side) * n_contexts)
-    places = np.concatenate(rows), np.concatenate(columns)
-    shape = (n_words, 2 * REACH * n_contexts)
-    return sparse.csr_matrix((np.ones(len(places[0])), places), shape=shape).tocoo()

@@ -45,7 +45,9 @@ def learn_word_vectors(texts: tuple[str, ...]) -> WordVectors:
         raise StudyError("task genres: no background text to learn words from; give the pretrain split")
     places = {word: place for place, word in enumerate(words)}
     placed = [place_words(text, places) for text in texts]
-    vectors = shorten(weigh(count_neighbours(placed, len(words))))
+    if max(map(len, placed)) < 2:
+        raise StudyError("task genres: background texts have only one word each; give longer ones")
+    vectors = shorten(weigh(count_neighbours(placed, len(words), REACH, N_CONTEXTS)))
     n_texts_with = np.bincount(np.concatenate([np.unique(row) for row in placed]), minlength=len(words))
     weighted = vectors * np.log((1 + len(texts)) / (1 + n_texts_with))[:, None]
     unshifted = WordVectors(places, weighted, np.zeros(vectors.shape[1]))
@@ -62,17 +64,28 @@ def place_words(text: str, places: dict[str, int]) -> np.ndarray:
     return np.array([places[word] for word in split_letters(text) if word in places], dtype=int)
 
 
-def count_neighbours(placed: list[np.ndarray], n_words: int) -> sparse.coo_matrix:
-    """Return how often each word occurs within REACH of each of the most frequent ones (n words, n contexts)."""
-    pairs = [(row[:-step], row[step:]) for step in range(1, REACH + 1) for row in placed if len(row) > step]
-    if not pairs:
-        raise StudyError("task genres: background texts have only one word each; give longer ones")
-    left, right = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    rows, columns = np.concatenate([left, right]), np.concatenate([right, left])
-    frequent = columns < N_CONTEXTS
-    shape = (n_words, min(n_words, N_CONTEXTS))
-    counts = np.ones(int(frequent.sum()))
-    return sparse.csr_matrix((counts, (rows[frequent], columns[frequent])), shape=shape).tocoo()
+def count_neighbours(
+    placed: list[np.ndarray], n_words: int, reach: int, most: int, by_side: bool = False
+) -> sparse.coo_matrix:
+    """Return how often each word occurs within `reach` of each of the `most` frequent ones (n words, n contexts).
+
+    placed: the numbers of the words of each text. by_side: each distance and side has n contexts of its own.
+    """
+    n_contexts = min(n_words, most)
+    rows: list[np.ndarray] = []
+    columns: list[np.ndarray] = []
+    for step in range(1, reach + 1):
+        pairs = [(row[:-step], row[step:]) for row in placed if len(row) > step]
+        if not pairs:
+            break
+        left, right = (np.concatenate(side) for side in zip(*pairs, strict=True))
+        for side, (words, contexts) in enumerate(((left, right), (right, left))):
+            frequent = contexts < n_contexts
+            rows.append(words[frequent])
+            columns.append(contexts[frequent] + by_side * (2 * step - 2 + side) * n_contexts)
+    places = np.concatenate(rows), np.concatenate(columns)
+    shape = (n_words, (2 * reach if by_side else 1) * n_contexts)
+    return sparse.csr_matrix((np.ones(len(places[0])), places), shape=shape).tocoo()
 
 
 def weigh(counts: sparse.coo_matrix) -> sparse.csr_matrix:
