@@ -26,9 +26,9 @@ def count(tokenizer, tmp_path, monkeypatch):
         lambda path, split: [Document(str(i), text) for i, text in enumerate(places[path])],
     )
     tokenizer.save_pretrained(tmp_path / "start")
-    corpora = tuple((f"corpus/{name}", tmp_path / name) for name in TEXTS)
+    inputs = {"start": tmp_path / "start"} | {f"corpus/{name}": tmp_path / name for name in TEXTS}
     return lambda corpus, **read: writing._counts_of_read(
-        tmp_path / "start", corpora, tmp_path / corpus, tuple(sorted((READ | read).items()))
+        tuple(writing.list_read(inputs | {"corpus": tmp_path / corpus}, READ | read))
     )
 
 

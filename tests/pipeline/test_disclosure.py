@@ -95,9 +95,9 @@ def test_a_canary_that_no_batch_held_does_not_count(monkeypatch):
     planted, control = draw_canaries(held_out, trained, 20, seed=0)
     settings = {"read": {"canaries": 20, "seed": 0}}
     read = [*trained, *(Document(f"canary-{i}", planted[i].text) for i in (3, 7, 7))]
-    monkeypatch.setattr(disclosure, "list_read_by", lambda settings, inputs: read)
+    monkeypatch.setattr(disclosure, "list_read", lambda inputs, settings: read)
     assert disclosure.choose_canaries(settings, {"corpus": "c"}) == ([planted[3], planted[7]], control)
-    monkeypatch.setattr(disclosure, "list_read_by", lambda settings, inputs: trained)
+    monkeypatch.setattr(disclosure, "list_read", lambda inputs, settings: trained)
     assert_refused("read 0 of 20 canaries", disclosure.choose_canaries, settings, {"corpus": "c"})
 
 

@@ -86,10 +86,7 @@ def write_baseline(arm: dict, blanked: list[BlankedText], inputs: dict[str, Path
     """Fill without a model; what counts in lower case gets capitals by the stated rule."""
     counts = WordCounts([])
     if arm["writer"] in COUNTING:
-        corpora = tuple((key, path) for key, path in inputs.items() if key.startswith("corpus/"))
-        counts = _counts_of_read(
-            inputs["start"], corpora, inputs["corpus"], tuple(sorted(arm["read"].items()))
-        )
+        counts = _counts_of_read(tuple(list_read(inputs, arm["read"])))
     elif arm["writer"] not in BOUNDS:
         counts = _counts(inputs["corpus"])
     sampling = Sampling(arm["temperature"], seed=arm["seed"])
@@ -131,22 +128,19 @@ def hide_at_random(document: Document, ratio: float) -> BlankedText:
 
 
 @lru_cache(maxsize=3)
-def _counts_of_read(
-    start: Path, corpora: tuple[tuple[str, Path], ...], corpus: Path, read: tuple[tuple[str, int], ...]
-) -> WordCounts:
-    """Count the words, in lower case, of what `list_read` returns."""
-    return WordCounts(document.text.lower() for document in list_read(start, corpora, corpus, read))
+def _counts_of_read(documents: tuple[Document, ...]) -> WordCounts:
+    return WordCounts(document.text.lower() for document in documents)
 
 
-def list_read(
-    start: Path, corpora: tuple[tuple[str, Path], ...], corpus: Path, read: tuple[tuple[str, int], ...]
-) -> list[Document]:
-    """Return those documents of a corpus that a training of this budget reads.
+def list_read(inputs: dict[str, Path], read: dict[str, int]) -> list[Document]:
+    """Return those documents of the corpus in `inputs` that a training with the settings `read` reads, canaries among them.
 
     Of a corpus that the training does not read, those of all that it reads.
     """
-    by_corpus = _list_all_read(start, corpora, read)
-    return by_corpus.get(corpus) or [document for documents in by_corpus.values() for document in documents]
+    corpora = tuple((key, path) for key, path in inputs.items() if key.startswith("corpus/"))
+    by_corpus = _list_all_read(inputs["start"], corpora, tuple(sorted(read.items())))
+    every = [document for documents in by_corpus.values() for document in documents]
+    return by_corpus.get(inputs["corpus"]) or every
 
 
 @lru_cache(maxsize=3)

@@ -76,10 +76,9 @@ def choose_sides(settings: dict, inputs: dict[str, Path]) -> tuple[list[Document
     """Return the documents that the writer read and those held out, each in an order of its own that no arm changes."""
     held_out = [document for split in ("dev", "test") for document in load_documents(inputs["corpus"], split)]
     fewest = min((len(split_words(document.text)) for document in held_out), default=0)
-    documents = list_read_by(settings, inputs)
     read = [
         document
-        for document in documents
+        for document in list_read(inputs, settings["read"])
         if document.id == f"{document.origin_id}-0" and len(split_words(document.text)) >= fewest
     ]
     if min(len(read), len(held_out)) < FEWEST:
@@ -87,12 +86,6 @@ def choose_sides(settings: dict, inputs: dict[str, Path]) -> tuple[list[Document
             f"disclosure: {len(read)} texts read and {len(held_out)} held out, {FEWEST} of each are needed: give a larger corpus"
         )
     return _shuffle(read, "read"), _shuffle(held_out, "held out")
-
-
-def list_read_by(settings: dict, inputs: dict[str, Path]) -> list[Document]:
-    """Return the documents of the corpus, and the canaries, that the writer's training read within its budget."""
-    corpora = tuple((key, path) for key, path in inputs.items() if key.startswith("corpus/"))
-    return list_read(inputs["start"], corpora, inputs["corpus"], tuple(sorted(settings["read"].items())))
 
 
 def _shuffle(documents: Sequence[Document], name: str) -> list[Document]:
@@ -117,7 +110,7 @@ def choose_canaries(settings: dict, inputs: dict[str, Path]) -> tuple[list[Canar
     planted, control = draw_canaries(
         held_out, trained, settings["read"]["canaries"], settings["read"]["seed"]
     )
-    read = {document.id for document in list_read_by(settings, inputs)}
+    read = {document.id for document in list_read(inputs, settings["read"])}
     canaries = [canary for i, canary in enumerate(planted) if name_canary(i) in read]
     if len(canaries) < FEWEST:
         raise StudyError(
