@@ -154,25 +154,22 @@ def _list_all_read(
     from ..training.canaries import plant
 
     settings, tokenizer = dict(read), load_tokenizer(start)
+    most, seed = settings["max_subwords"], settings["seed"]
     read_of: list[tuple[str, Document, int]] = []  # corpus, document, tokens
     for key, path in corpora:
         name = key.removeprefix("corpus/")
         documents = load_split(path, "pretrain")
-        texts = [document.text for document in documents]
-        tokenized = tokenize(texts, tokenizer, settings["max_subwords"])
+        tokenized = tokenize([document.text for document in documents], tokenizer, most)
         lengths = [len(tokens.ids) for tokens in tokenized]
-        unique = choose_unique(lengths, settings.get("unique_tokens", 0), settings["seed"], name)
-        parts = {i: _keep_read(documents[i], tokenized[i], settings["max_subwords"]) for i in unique}
-        read_of += [(name, parts[i], lengths[i]) for i in unique]
+        unique = choose_unique(lengths, settings.get("unique_tokens", 0), seed, name)
+        learned = [(documents[i], tokenized[i]) for i in unique]
         if canaries := settings.get("canaries"):
-            copies, seed = settings["canary_copies"], settings["seed"]
-            planted = plant(load_split(path, "test"), documents, canaries, copies, seed)
-            phrases = tokenize([canary.text for canary in planted], tokenizer, settings["max_subwords"])
-            read_of += [(name, *pair) for pair in zip(planted, (len(t.ids) for t in phrases), strict=True)]
+            planted = plant(load_split(path, "test"), documents, canaries, settings["canary_copies"], seed)
+            phrases = tokenize([canary.text for canary in planted], tokenizer, most)
+            learned += zip(planted, phrases, strict=True)
+        read_of += [(name, _keep_read(*pair, most), len(pair[1].ids)) for pair in learned]
     names, documents, lengths = (list(column) for column in zip(*read_of, strict=True))
-    order = order_batches(
-        lengths, names, settings["token_budget"], settings["batch_documents"], settings["seed"]
-    )
+    order = order_batches(lengths, names, settings["token_budget"], settings["batch_documents"], seed)
     by_corpus: dict[Path, list[Document]] = {path: [] for _, path in corpora}
     for i in sorted({i for batch in order for i in batch}):
         by_corpus[dict(corpora)[f"corpus/{names[i]}"]].append(documents[i])
