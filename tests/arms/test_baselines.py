@@ -149,6 +149,13 @@ def test_bigrams_read_a_filled_neighbour_and_the_right_one_where_it_is_kept(coun
     assert fills("bigram_both", "unseen x pills", [1], counts) == ["two"]
 
 
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_where_all_pairs_repeat_a_word_that_follows_nothing_is_drawn_by_frequency(temperature):
+    counts = WordCounts(["a b", "a b", "c d", "c d", "c d"])
+    (drawn,) = fills("bigram_both", "a x d", [1], counts, temperature)
+    assert drawn in ("a", "b", "c", "d") and (temperature or drawn == "c")
+
+
 def test_with_the_true_left_side_the_original_is_the_neighbour(counts):
     """After the original `two`, `pills`; bigram_left reads its own `one`, and goes on with `dose`."""
     assert fills("bigram_true_left", "take two x", [1, 2], counts) == ["one", "pills"]

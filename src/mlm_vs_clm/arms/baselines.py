@@ -87,6 +87,8 @@ def ngram(
             if context in ("both", "leaky"):
                 right = _kept_after(at, numbers, hidden, order - 1)
                 weights = _weigh_right(ngrams, weights, left, right, order)
+            if not weights[1:].any():  # where all pairs of words repeat, nothing is left for those never seen
+                weights = ngrams.frequency.copy()
             weights[0] = 0
             chosen[at] = _choose(weights, sampling, (text.id, blank))
         fills |= chosen
