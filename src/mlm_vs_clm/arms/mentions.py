@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from blankfill.draws import keyed_uniform
-from blankfill.text import BlankedText, FilledText, fold_case
+from blankfill.text import BlankedText, FilledText, assemble_text, fold_case
 
 from ..documents import Document, Entity
 from ..errors import StudyError
@@ -42,27 +42,20 @@ def replace_mentions(text: BlankedText, mentions: Mentions, seed: int) -> Filled
     """
     hidden, drawn = {*text.blanks}, _draw_mentions(text, mentions, seed)
     replaced = {word: words for words in drawn for word in words}
-    pieces: list[str] = []
-    spans: list[tuple[int, int] | None] = []
-    place = cursor = 0
-    for number, (start, end) in enumerate(text.words):
-        words = replaced.get(number)
-        if words and number != words[0]:
-            spans.append(None)
-            continue
-        new = drawn[words] if words else text.text[start:end]
-        pieces += [text.text[cursor:start], new]
-        place += start - cursor
-        spans.append((place, place + len(new)))
-        place, cursor = place + len(new), text.words[words[-1]][1] if words else end
-    pieces.append(text.text[cursor:])
+    units = sorted([*drawn, *((word,) for word in range(len(text.words)) if word not in replaced)])
+    spans = [(text.words[unit[0]][0], text.words[unit[-1]][1]) for unit in units]
+    blanks = [number for number, unit in enumerate(units) if unit in drawn]
+    made = assemble_text(
+        BlankedText(text.id, text.text, spans, blanks), [drawn[units[blank]] for blank in blanks]
+    )
+    span_of = {unit[0]: span for unit, span in zip(units, made.spans, strict=True)}
     first_hidden = {words: next(word for word in words if word in hidden) for words in drawn}
     fills = []
     for blank in text.blanks:
         words = replaced.get(blank)
         original = text.text[slice(*text.words[blank])]
         fills.append((drawn[words] if first_hidden[words] == blank else "") if words else original)
-    return FilledText(text.id, "".join(pieces), fills, spans)
+    return FilledText(text.id, made.text, fills, [span_of.get(word) for word in range(len(text.words))])
 
 
 def _draw_mentions(text: BlankedText, mentions: Mentions, seed: int) -> dict[tuple[int, ...], str]:
