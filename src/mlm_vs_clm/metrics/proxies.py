@@ -48,22 +48,16 @@ def count_nonwords(fills: list[list[str]], is_word: Callable[[str], bool]) -> np
 
 def make_perplexity(folder: Path, name: str, precision: str, device: str) -> Metric:
     """Return the perplexity per word under the causal model of a folder: a word of many tokens counts once."""
-
-    def measure(text: str) -> float:
-        return measure_nats(text, *load_language_model(folder, precision, device))
-
+    count = _per_word(lambda text: measure_nats(text, *load_language_model(folder, precision, device)))
     signature = f"perplexity per word|pooled|model:{name}|{DTYPES[precision]}|{PRE_SPLIT}"
-    return Metric(_per_word(measure), lambda: signature)
+    return Metric(count, lambda: signature)
 
 
 def make_grammar(folder: Path, name: str, precision: str, device: str) -> Metric:
     """Return the share (0-1) of words that the grammar tagger of a folder would change; see training.onnx.read_tagger."""
-
-    def count(text: str) -> int:
-        return count_mistakes(text.split(), *load_tagger(folder, precision, device))
-
+    count = _per_word(lambda text: count_mistakes(text.split(), *load_tagger(folder, precision, device)))
     signature = f"words with a mistake|pooled|tagger:{name}|{DTYPES[precision]}|{PRE_SPLIT}|scale:0-1"
-    return Metric(_per_word(count), lambda: signature)
+    return Metric(count, lambda: signature)
 
 
 def _per_word(count: Callable[[str], float]) -> Callable[[list[str], list[str]], np.ndarray]:
