@@ -118,16 +118,15 @@ def check_values(writer: str, settings: Mapping[str, Any], axes: Mapping[str, Ax
             check_number(name, settings[name], RANGES[name])
 
 
-def check_causal(context: str, length: str) -> None:
-    """Raise BlankfillError for settings of a causal model that do not go together."""
-    if context == "true_left" and length != "known":
+def check_together(writer: str, settings: Mapping[str, Any], temperature: float) -> None:
+    """Raise BlankfillError for settings of a writer, by name, that do not go together."""
+    context, length = settings.get("context", "both"), settings.get("length", "known")
+    if writer == "causal" and context == "true_left" and length != "known":
         raise BlankfillError("context=true_left reads the originals to the left: it needs length=known")
-
-
-def check_masked(
-    context: str, order: str, length: str, pace: Pace, temperature: float, right_words: int = -1
-) -> None:
-    """Raise BlankfillError for settings of a masked model that do not go together."""
+    if writer != "masked":
+        return
+    order, pace = settings.get("order", "random"), Pace.of(settings)
+    right_words = settings.get("right_words", -1)
     check_order(order, pace, temperature)
     once = [name for name in PLANS if name != "gibbs"]
     if context == "leaky" and (order not in once or length != "known"):
@@ -139,9 +138,6 @@ def check_masked(
         raise BlankfillError(
             f"right_words={right_words} needs context=both; leave it at -1 with context={context}"
         )
-    if right_words >= 0 and (order != "left_to_right" or pace != Pace() or length == "free"):
-        raise BlankfillError(
-            f"right_words={right_words} needs order=left_to_right, per_pass=1 and length=known or one"
-        )
-    if context == "left" and (order != "left_to_right" or pace != Pace() or length == "free"):
-        raise BlankfillError("context=left needs order=left_to_right, per_pass=1 and length=known or one")
+    cut = f"right_words={right_words}" if right_words >= 0 else "context=left" if context == "left" else ""
+    if cut and (order != "left_to_right" or pace != Pace() or length == "free"):
+        raise BlankfillError(f"{cut} needs order=left_to_right, per_pass=1 and length=known or one")

@@ -1,6 +1,6 @@
 """The likeliest fills of several blanks together: a beam search in the order of filling, with exact log-probabilities."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -8,10 +8,9 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from .axes import check_masked
 from .decoding.batches import batch_by_size
 from .decoding.causal import to_open_rows
-from .decoding.masked import MaskedPasses, Work, plan_work
+from .decoding.masked import MaskedPasses, Work
 from .decoding.product import Product
 from .decoding.walking import walk
 from .decoding.walks import Walk
@@ -19,8 +18,7 @@ from .errors import BlankfillError
 from .likelihood import choose_plan
 from .networks.sizes import HEAD_ROWS, position_limit, vocabulary_size
 from .slots.ledger import Ledger
-from .slots.lengths import choose_lengths
-from .slots.orders import Order, Pace
+from .slots.orders import Order
 from .slots.ranges import RANGES
 from .slots.rows import TokenRow, to_rows
 from .slots.sampling import GREEDY
@@ -59,18 +57,15 @@ class Branch:
 class MaskedSteps:
     """What a search asks of a masked model, in any order that fills a slot once."""
 
-    def __init__(self, passes: MaskedPasses, row: TokenRow, settings: Mapping[str, Any], seed: int):
-        pace = Pace.of(settings)
-        context, order = settings.get("context", "both"), settings.get("order", "random")
-        check_masked(context, order, "known", pace, 0.0)
-        if context == "leaky":
+    def __init__(self, passes: MaskedPasses, row: TokenRow, text: BlankedText, way: Any):
+        if way.settings.get("context") == "leaky":
             raise BlankfillError(
                 "context=leaky reads the originals, so fills have no candidates: choose both or left"
             )
-        if settings.get("right_words", -1) >= 0:
+        if way.settings.get("right_words", -1) >= 0:
             raise BlankfillError("right_words is not supported for candidates: leave it at -1")
         self.passes, self.row = passes, row
-        self.first = plan_work([row], passes.mask_id, context, order, pace, seed)[0]
+        self.first = passes.plan([row], [text], way.settings, way.sampling.seed)[0]
         self.works: dict[frozenset, Work] = {}
 
     def ask(self, branches: Sequence[Branch]) -> list[tuple[list[int], torch.Tensor]]:
@@ -236,10 +231,8 @@ def _masked(way, model, tokenizer, text: BlankedText, width: int) -> tuple[Token
     passes = MaskedPasses(model, tokenizer, GREEDY, Ledger(), way.batch_tokens)
     length, most = way.settings.get("length", "known"), way.settings.get("max_length", 4)
     with passes.reading.prepared():
-        score = passes.best_log_probabilities
-        lengths = choose_lengths(length, [text], passes.tokenize, score, passes.max_positions, most)
-        row = passes.tokenize([text], lengths)[0]
-        steps = MaskedSteps(passes, row, way.settings, way.sampling.seed)
+        row = passes.tokenize([text], passes.choose_lengths(length, [text], most))[0]
+        steps = MaskedSteps(passes, row, text, way)
         return row, search(steps, row, passes.bias, width)
 
 

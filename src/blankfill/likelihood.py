@@ -9,12 +9,12 @@ import torch
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from .axes import check_masked, check_values, why_no_likelihood
+from .axes import check_together, check_values, why_no_likelihood
 from .decoding.at_once import read_at_once
 from .decoding.batches import batch_by_size
 from .decoding.causal import CONTEXTS, Plan
 from .decoding.infill import plan_infill
-from .decoding.masked import MaskedPasses, plan_work, show_right_words
+from .decoding.masked import MaskedPasses
 from .decoding.masked_left import plan_masked_left
 from .decoding.product import Product
 from .decoding.walking import walk
@@ -24,7 +24,6 @@ from .memory import MEMORY
 from .networks.evaluation import evaluating, in_evaluation_mode
 from .networks.sizes import HEAD_ROWS, position_limit
 from .slots.ledger import Ledger
-from .slots.orders import Pace
 from .slots.rows import TokenRow, to_rows
 from .slots.sampling import GREEDY, Key
 from .slots.vocabulary import check_finite
@@ -61,6 +60,7 @@ def measure_likelihood(
     """Return the likelihood of the originals of each text, for a writer (a key of FILLERS) with these axes; see `score`."""
     refuse_no_likelihood(writer, axes)
     check_values(writer, axes)
+    check_together(writer, axes, temperature=0.0)
     second = axes.get("second")
     with evaluating(model, second):
         if writer == "product":
@@ -69,7 +69,8 @@ def measure_likelihood(
         truth, n = Truth(rows), batch_tokens or BATCH_TOKENS[writer]
         if writer == "masked":
             follower = _Follower(model, tokenizer, truth, Ledger.of(blanked), n)
-            _fill_masked(follower, rows, axes, seed, blanked)
+            with follower.reading.prepared():
+                follower.fill(follower.plan(rows, blanked, axes, seed))
         else:
             plan = choose_plan(writer, model, tokenizer, axes)
             walks = [plan(row) for row in rows if row.slots]
@@ -186,23 +187,6 @@ class _Follower(MaskedPasses):
         logits = super().logits(rows, views, slots)
         self.truth.look([rows[i] for i, _ in slots], [slot for _, slot in slots], logits)
         return logits
-
-
-def _fill_masked(
-    follower: _Follower,
-    rows: list[TokenRow],
-    axes: Mapping[str, Any],
-    seed: int,
-    blanked: list[BlankedText],
-) -> None:
-    pace = Pace.of(axes)
-    context, order = axes.get("context", "both"), axes.get("order", "random")
-    right_words = axes.get("right_words", -1)
-    check_masked(context, order, "known", pace, 0.0, right_words)
-    work = plan_work(rows, follower.mask_id, context, order, pace, seed)
-    show_right_words(work, blanked, follower.tokenizer, right_words)
-    with follower.reading.prepared():
-        follower.fill(work)
 
 
 @in_evaluation_mode

@@ -8,15 +8,7 @@ from typing import Any
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from .axes import (
-    AXIS,
-    MODEL_KINDS,
-    NAMES,
-    arguments_of,
-    check_causal,
-    check_masked,
-    check_values,
-)
+from .axes import AXIS, MODEL_KINDS, NAMES, arguments_of, check_together, check_values
 from .decoding.causal import fill_causal
 from .decoding.infill import fill_infill
 from .decoding.kept import fill_kept
@@ -29,7 +21,6 @@ from .decoding.seq2seq import fill_seq2seq
 from .errors import BlankfillError
 from .networks.checkpoints import check_kind, model_kind
 from .slots.ledger import Ledger
-from .slots.orders import Pace
 from .slots.sampling import Sampling
 from .text import BlankedText, DocumentError, FilledText
 
@@ -173,12 +164,7 @@ def refuse_draws(writer: str, temperature: float) -> None:
 def check_way(writer: str, settings: Mapping[str, Any], temperature: float) -> None:
     """Raise BlankfillError for settings of a writer that do not go together, before anything is filled."""
     check_values(writer, settings)
-    length = settings.get("length", "known")
-    if writer == "causal":
-        check_causal(settings["context"], length)
-    if writer == "masked":
-        context, order = settings.get("context", "both"), settings.get("order", "random")
-        check_masked(context, order, length, Pace.of(settings), temperature, settings.get("right_words", -1))
+    check_together(writer, settings, temperature)
     refuse_draws(writer, temperature)
 
 

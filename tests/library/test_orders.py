@@ -1,17 +1,18 @@
 """Orders by hand and against slow loops; what the left context sees; lengths; what a pass costs."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
 from tiny_models import blank, ids_shown
 
 from blankfill import ORDERS, Sampling, fill_masked
+from blankfill.decoding.masked import MaskedPasses
 from blankfill.draws import keyed_rng
 from blankfill.errors import BlankfillError
 from blankfill.networks.sizes import count_parameters
 from blankfill.networks.trimming import trim_sizes
-from blankfill.slots.lengths import choose_lengths
 from blankfill.slots.orders import PLANS, SCORES, MaskPredict, Pace, Ranked, make_order
 from blankfill.slots.rows import TokenRow, to_rows
 from blankfill.slots.vocabulary import Speller, slot_bias
@@ -157,10 +158,13 @@ def test_free_length_takes_the_best_mean_by_hand():
             for row, size in zip(rows, sizes, strict=True)
         ]
 
-    assert choose_lengths("free", [text], tokenize, score, 99, 3) == [[3, 2]]
-    assert choose_lengths("free", [text], tokenize, score, 99, 1) == [[1, 1]]
+    def choose(texts, max_positions, max_length):
+        passes = SimpleNamespace(tokenize=tokenize, best_log_probabilities=score, max_positions=max_positions)
+        return MaskedPasses.choose_lengths(passes, "free", texts, max_length)
+
+    assert choose([text], 99, 3) == [[3, 2]] and choose([text], 99, 1) == [[1, 1]]
     # at 3 tokens per blank the longer text has 11 tokens, one more than fit: length 3 is not tried
-    assert choose_lengths("free", [text, longer], tokenize, score, 10, 3) == [[3, 2], [1, 2, 1]]
+    assert choose([text, longer], 10, 3) == [[3, 2], [1, 2, 1]]
 
 
 def test_free_length_depends_on_no_original(start, tokenizer):

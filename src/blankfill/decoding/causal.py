@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from ..axes import check_causal, check_values
+from ..axes import check_together, check_values
 from ..errors import BlankfillError
 from ..networks.evaluation import in_evaluation_mode
 from ..networks.sizes import count_parameters, forward_flops, position_limit, vocabulary_size
@@ -69,7 +69,7 @@ def fill_causal(
     not fit, or that starts with a blank where the tokenizer has no token to open a text.
     """
     check_values("causal", {"context": context})
-    check_causal(context, length)
+    check_together("causal", {"context": context, "length": length}, sampling.temperature)
     procedure = Procedure(
         CONTEXTS[context], length, max_length, sampling, batch_tokens, is_hidden=context != "true_left"
     )

@@ -1,13 +1,15 @@
 """How a masked model fills blanks: in passes over the text, some slots in each."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from typing import Any
 
+import numpy as np
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from ..axes import check_masked, check_values
+from ..axes import check_together, check_values
 from ..draws import keyed_rng
 from ..errors import BlankfillError
 from ..memory import MEMORY
@@ -17,14 +19,13 @@ from ..networks.reading import Reading
 from ..networks.sizes import HEAD_ROWS, count_parameters, forward_flops, position_limit, vocabulary_size
 from ..networks.trimming import states_at, trim_sizes
 from ..slots.ledger import Ledger
-from ..slots.lengths import choose_lengths
 from ..slots.orders import PLANS, Order, Pace, Planned, make_order
 from ..slots.rows import Lengths, TokenRow, to_rows
 from ..slots.sampling import GREEDY, Key, Sampling
 from ..slots.vocabulary import Speller, check_finite, slot_bias
 from ..text import BlankedText, FilledText
 from .batches import batch_by_size
-from .right_side import RightSides, list_right_sides, see_no_right_side
+from .right_side import RightSides, list_right_sides
 
 Slots = list[tuple[int, int]]  # (document of the batch, slot)
 
@@ -91,47 +92,16 @@ def fill_masked(
     Raises BlankfillError for settings that do not go together and for a text that does not fit the model.
     """
     pace = Pace(per_pass, passes, threshold, entropy_bound, sweeps, schedule)
-    axes = {"context": context, "order": order, "length": length}
-    check_values("masked", axes | {"max_length": max_length, "right_words": right_words})
-    check_masked(context, order, length, pace, sampling.temperature, right_words)
+    axes = {"context": context, "order": order, "length": length, "max_length": max_length}
+    axes |= {"right_words": right_words, **vars(pace)}
+    check_values("masked", axes)
+    check_together("masked", axes, sampling.temperature)
     ledger = Ledger.of(blanked)
     filler = MaskedPasses(model, tokenizer, sampling, ledger, batch_tokens)
     with filler.reading.prepared():
-        limit = filler.max_positions
-        lengths = choose_lengths(
-            length, blanked, filler.tokenize, filler.best_log_probabilities, limit, max_length
-        )
-        rows = filler.tokenize(blanked, lengths)
-        work = plan_work(rows, tokenizer.mask_token_id, context, order, pace, sampling.seed)
-        show_right_words(work, blanked, tokenizer, right_words)
-        filler.fill(work)
+        rows = filler.tokenize(blanked, filler.choose_lengths(length, blanked, max_length))
+        filler.fill(filler.plan(rows, blanked, axes, sampling.seed))
     return Speller(tokenizer).assemble(blanked, rows), ledger
-
-
-def plan_work(
-    rows: list[TokenRow], mask_id: int, context: str, order: str, pace: Pace, seed: int
-) -> list[Work]:
-    """Return the documents to be filled, with every blank masked unless the context is `leaky`."""
-    if context != "leaky":
-        for row in rows:
-            row.mask(mask_id)
-    return [
-        Work(
-            row,
-            PLANNERS[context](row, order, pace, seed),
-            see_no_right_side(row) if context == "left" else None,
-        )
-        for row in rows
-    ]
-
-
-def show_right_words(
-    work: list[Work], blanked: list[BlankedText], tokenizer: PreTrainedTokenizerBase, right_words: int
-) -> None:
-    """Let each document of the work show so many words behind the blank that is filled, and no more (-1: as planned)."""
-    if right_words >= 0:
-        for document, text in zip(work, blanked, strict=True):
-            document.right_sides = list_right_sides(text, document.row, tokenizer, right_words)
 
 
 def plan_slots(row: TokenRow, order: str, pace: Pace, seed: int) -> Order:
@@ -144,9 +114,6 @@ def plan_words(row: TokenRow, order: str, pace: Pace, seed: int) -> Order:
     n_blanks = row.blank_of[-1] + 1 if row.blank_of else 0
     plan = PLANS[order](n_blanks, pace, keyed_rng(seed, "order", row.id))
     return Planned([[slot for blank in blanks for slot in row.slots_of(blank)] for blanks in plan])
-
-
-PLANNERS = {"both": plan_slots, "leaky": plan_words, "left": plan_slots}
 
 
 class MaskedPasses:
@@ -172,6 +139,49 @@ class MaskedPasses:
     def tokenize(self, blanked: list[BlankedText], lengths: Lengths | None) -> list[TokenRow]:
         """Return the texts as tokens, with slots for their blanks."""
         return to_rows(blanked, self.tokenizer, self.max_positions, lengths)
+
+    def choose_lengths(self, length: str, blanked: list[BlankedText], max_length: int) -> Lengths | None:
+        """Return the number of tokens of each blank; None for `known`, as tokenization counts the original's.
+
+        `free` gives each blank the length, from 1 to `max_length`, whose best tokens have the highest mean
+        log-probability. Every length costs one pass in which all blanks of a document have it; ties go to the shorter.
+        A length at which the document would exceed the model's positions is not tried.
+        """
+        if length == "known":
+            return None
+        lengths = [[1] * len(text.blanks) for text in blanked]
+        if length == "one":
+            return lengths
+        shortest = [len(row.ids) for row in self.tokenize(blanked, lengths)]
+        best = [np.full(len(text.blanks), -np.inf) for text in blanked]
+        for tried in range(1, max_length + 1):
+            fits = [
+                i
+                for i, text in enumerate(blanked)
+                if text.blanks
+                and shortest[i] + (tried - 1) * len(text.blanks) <= (self.max_positions or np.inf)
+            ]
+            rows = self.tokenize([blanked[i] for i in fits], [[tried] * len(blanked[i].blanks) for i in fits])
+            for i, values in zip(fits, self.best_log_probabilities(rows), strict=True):
+                for blank, mean in enumerate(np.reshape(values, (-1, tried)).mean(1)):
+                    if round(mean, 6) > best[i][blank]:
+                        best[i][blank], lengths[i][blank] = round(mean, 6), tried
+        return lengths
+
+    def plan(
+        self, rows: list[TokenRow], blanked: list[BlankedText], settings: Mapping[str, Any], seed: int
+    ) -> list[Work]:
+        """Return the documents to be filled under settings by name; every blank is masked unless the context is `leaky`."""
+        context, order = settings.get("context", "both"), settings.get("order", "random")
+        n_words = 0 if context == "left" else settings.get("right_words", -1)
+        pace, plan_order = Pace.of(settings), plan_words if context == "leaky" else plan_slots
+        work = []
+        for row, text in zip(rows, blanked, strict=True):
+            if context != "leaky":
+                row.mask(self.mask_id)
+            sides = None if n_words < 0 else list_right_sides(text, row, self.tokenizer, n_words)
+            work.append(Work(row, plan_order(row, order, pace, seed), sides))
+        return work
 
     def fill(self, work: list[Work]) -> None:
         """Fill the documents in rounds of one pass each, until none has a slot left."""

@@ -11,20 +11,16 @@ from ..text import BlankedText
 RightSides = list[list[int]]  # for each blank, the tokens that are seen behind it
 
 
-def see_no_right_side(row: TokenRow) -> RightSides:
-    """Return the right sides of a row of which the left side alone is seen."""
-    return [[] for _ in {*row.blank_of}]
-
-
 def list_right_sides(
     blanked: BlankedText, row: TokenRow, tokenizer: PreTrainedTokenizerBase, n_words: int
 ) -> RightSides:
     """Return for each blank the tokens of the `n_words` words behind it, with masks for the blanks among them.
 
-    They are the tokens of the text as it stands, cut off after the last of these words; none where no word follows.
+    They are the tokens of the text as it stands, cut off after the last of these words; none where no word follows, or
+    with `n_words` 0.
     `row` is the text as tokens, from which each blank has its number of slots.
     """
-    sides = see_no_right_side(row)
+    sides: RightSides = [[] for _ in {*row.blank_of}]
     if not n_words or not sides:
         return sides
     counted = replace(blanked, counts=[len(row.slots_of(blank)) for blank in range(len(sides))])

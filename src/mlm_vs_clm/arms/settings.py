@@ -7,18 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from blankfill.axes import (
-    ALL,
-    AXIS,
-    MODEL_KINDS,
-    SAMPLING,
-    Axis,
-    check_causal,
-    check_masked,
-    check_values,
-)
+from blankfill.axes import ALL, AXIS, MODEL_KINDS, SAMPLING, Axis, check_together, check_values
 from blankfill.errors import BlankfillError
-from blankfill.slots.orders import Pace
 from blankfill.slots.sampling import Sampling
 
 from ..errors import StudyError
@@ -67,18 +57,7 @@ def _check_axes(writer: str, arm: Mapping[str, Any]) -> None:
     check_values(writer, arm if is_given else {**arm, "weight": 0.5}, ARM_AXIS)
     _check_effects(writer, arm)
     Sampling(**{name: arm[name] for name in SAMPLING if name in arm})
-    if writer == "causal":
-        check_causal(arm["context"], arm.get("length", "known"))
-    if writer == "masked":
-        pace = Pace.of(arm)
-        check_masked(
-            arm["context"],
-            arm["order"],
-            arm.get("length", "known"),
-            pace,
-            arm.get("temperature", 0.0),
-            arm.get("right_words", ARM_AXIS["right_words"].default),
-        )
+    check_together(writer, arm, arm.get("temperature", 0.0))
 
 
 def _check_effects(writer: str, arm: Mapping[str, Any]) -> None:
