@@ -191,3 +191,7 @@ def test_encoder_decoder_writes_what_generate_writes(seq2seq_model, tokenizer, t
     ours = generate_tokens(model, tokenizer, texts, 40)
     assert ours == [[t for t in row if t != tokenizer.pad_token_id] for row in theirs[:, 1:].tolist()]
     assert len({len(row) for row in ours}) > 3
+    end = max(ours, key=len)[10]  # a checkpoint may name several tokens that end a text
+    model.generation_config.eos_token_id = [tokenizer.sep_token_id, end]
+    cut = [row[: row.index(end) + 1] if end in row else row for row in ours]
+    assert generate_tokens(model, tokenizer, texts, 40) == cut != ours

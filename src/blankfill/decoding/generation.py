@@ -10,8 +10,7 @@ from transformers import EncoderDecoderCache, GenerationConfig, PreTrainedModel,
 
 from ..errors import BlankfillError
 from ..memory import MEMORY
-from ..networks.attention import NAME as FAST
-from ..networks.attention import attention_of, kept_in
+from ..networks.attention import as_filling, kept_in
 from ..networks.linear import prepacked_products
 from ..networks.probe import Way, choose_way, probe_texts
 from ..networks.reading import stack
@@ -37,15 +36,14 @@ def generate_tokens(
     else:
         encoded = tokenizer(inputs, padding=True, return_tensors="pt")
         ids, seen = encoded["input_ids"].to(model.device), encoded["attention_mask"].to(model.device)
-        with prepacked_products(model):
-            generate = _generate_step_by_step if by_steps else _generate_by_library
-            generated = generate(model, ids, seen, max_new_tokens)
+        generate = _generate_step_by_step if by_steps else _generate_by_library
+        generated = generate(model, ids, seen, max_new_tokens)
     return [[token for token in ids if token != pad_id] for ids in generated]
 
 
 def _generate_by_library(model: Any, ids: torch.Tensor, seen: torch.Tensor, n_most: int) -> list[list[int]]:
     settings = {"max_new_tokens": n_most, "do_sample": False, "num_beams": 1}
-    with _plain_generation(model):
+    with prepacked_products(model), _plain_generation(model):
         written = model.generate(
             input_ids=ids, attention_mask=seen, logits_processor=[_check_step], **settings
         )
@@ -54,14 +52,20 @@ def _generate_by_library(model: Any, ids: torch.Tensor, seen: torch.Tensor, n_mo
 
 def _generate_alone(model: Any, ids: list[int], n_most: int) -> list[int]:
     """Return what a model generates for one text by plain passes, with no cache and no padding."""
-    ends = model.generation_config.eos_token_id
+    ends = end_tokens(model)
     written, read = [_start_token(model)], torch.tensor([ids], device=model.device)
     for _ in range(n_most):
         logits = model(input_ids=read, decoder_input_ids=torch.tensor([written], device=model.device)).logits
         written.append(int(check_finite(logits[:, -1]).argmax()))
-        if written[-1] in (ends if isinstance(ends, list) else [ends]):
+        if written[-1] in ends:
             break
     return written[1:]
+
+
+def end_tokens(model: Any) -> list[int | None]:
+    """Return the tokens that end what a model writes; [None] where it names none."""
+    ends = model.generation_config.eos_token_id
+    return ends if isinstance(ends, list) else [ends]
 
 
 def _check_step(ids: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
@@ -120,8 +124,7 @@ def _probe_alone(pad_id: int, model: Any) -> torch.Tensor:
 def _probe_steps(pad_id: int, model: Any) -> torch.Tensor:
     """Return which tokens `_generate_step_by_step` writes for two short texts (1, else 0)."""
     _, ids, seen, _ = _probe_inputs(pad_id, model)
-    with prepacked_products(model):
-        return _mark(model, _generate_step_by_step(model, ids, seen, N_PROBED))
+    return _mark(model, _generate_step_by_step(model, ids, seen, N_PROBED))
 
 
 def _probe_steps_alone(pad_id: int, model: Any) -> torch.Tensor:
@@ -160,7 +163,7 @@ def _plain_generation(model: PreTrainedModel) -> Iterator[None]:
 
 def _generate_step_by_step(model: Any, ids: torch.Tensor, seen: torch.Tensor, n_most: int) -> list[list[int]]:
     """Generate greedily, as `generate` does, but drop finished documents once they are a quarter of the batch."""
-    with attention_of(model, FAST):
+    with as_filling(model):
         return _step(model, ids, seen, n_most)
 
 
@@ -169,7 +172,7 @@ def _step(model: Any, ids: torch.Tensor, seen: torch.Tensor, n_most: int) -> lis
     dtype = kept_in(model.decoder)
     cache = EncoderDecoderCache(make_cache(n_most, dtype), make_cache(ids.shape[1], dtype))
     generated: list[list[int]] = [[] for _ in ids]
-    rows, head, tokens = list(range(len(ids))), output_layer(model), model.generation_config
+    rows, head, ends = list(range(len(ids))), output_layer(model), end_tokens(model)
     last = torch.full((len(ids), 1), _start_token(model), device=ids.device)
     for _ in range(n_most):
         states = model.decoder.base_model(
@@ -181,10 +184,10 @@ def _step(model: Any, ids: torch.Tensor, seen: torch.Tensor, n_most: int) -> lis
         ).last_hidden_state[:, -1]
         last = check_finite(head(states)).argmax(-1, keepdim=True)
         for row, token in zip(rows, last[:, 0].tolist(), strict=True):
-            if generated[row][-1:] != [tokens.eos_token_id]:
+            if not generated[row] or generated[row][-1] not in ends:
                 generated[row].append(token)
         MEMORY.release_if_grown()
-        going = [i for i, row in enumerate(rows) if generated[row][-1] != tokens.eos_token_id]
+        going = [i for i, row in enumerate(rows) if generated[row][-1] not in ends]
         if not going:
             break
         if len(going) <= 0.75 * len(rows):

@@ -14,6 +14,7 @@ from ..slots.vocabulary import special_tokens
 from ..text import BlankedText, FilledText, assemble_text, group_adjacent_blanks
 from .alignment import split_answer
 from .causal import count_walks
+from .generation import end_tokens
 from .kept import TextWalk, plan_text, write_best
 from .seq2seq import without_marks
 from .walking import walk
@@ -91,14 +92,10 @@ def find_fim_tokens(tokenizer: PreTrainedTokenizerBase) -> tuple[str, str, str]:
 
 def find_ends(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
     """Return the tokens that end an answer: those that end a text, and those of FIM."""
-    known, ends = tokenizer.get_vocab(), model.generation_config.eos_token_id
+    known = tokenizer.get_vocab()
     named = [known[token] for token in (*FIM_ENDS, *find_fim_tokens(tokenizer)) if token in known]
-    listed = ends if isinstance(ends, list) else [ends]
-    return frozenset(
-        token
-        for token in (*named, *listed, tokenizer.eos_token_id, tokenizer.pad_token_id)
-        if token is not None
-    )
+    ends = (*named, *end_tokens(model), tokenizer.eos_token_id, tokenizer.pad_token_id)
+    return frozenset(token for token in ends if token is not None)
 
 
 def split_at(text: BlankedText, gap: list[int], fills: dict[int, str]) -> tuple[str, str]:
