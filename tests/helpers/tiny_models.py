@@ -28,7 +28,7 @@ from transformers import (
 )
 
 from blankfill import BlankedText
-from blankfill.networks.trimming import states_at
+from blankfill.networks.reading import Reading
 from blankfill.text import find_words
 
 SMALL = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
@@ -36,14 +36,14 @@ SMALL = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "i
 
 def ids_shown(run):
     """Return the sub-words of every row that masked filling shows its network, pass by pass, while `run` runs."""
-    shown = []
+    shown, read = [], Reading.__call__
 
-    def look(model, ids, *others):
-        shown.extend(ids.tolist())
-        return states_at(model, ids, *others)
+    def look(self, texts, places):
+        shown.extend([*text] for text in texts)
+        return read(self, texts, places)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("blankfill.decoding.masked.states_at", look)
+        patch.setattr(Reading, "__call__", look)
         run()
     return shown
 

@@ -17,7 +17,7 @@ from ..networks.evaluation import in_evaluation_mode
 from ..networks.layouts import RUNWAY
 from ..networks.reading import Reading
 from ..networks.sizes import HEAD_ROWS, count_parameters, forward_flops, position_limit, vocabulary_size
-from ..networks.trimming import states_at, trim_sizes
+from ..networks.trimming import trim_sizes
 from ..slots.ledger import Ledger
 from ..slots.orders import PLANS, Order, Pace, Planned, make_order
 from ..slots.rows import Lengths, TokenRow, to_rows
@@ -131,7 +131,7 @@ class MaskedPasses:
             raise BlankfillError("this tokenizer has no mask token, which a masked model reads in each blank")
         self.model, self.tokenizer, self.sampling, self.ledger = model, tokenizer, sampling, ledger
         self.mask_id = tokenizer.mask_token_id
-        self.reading = Reading(model, self.mask_id, tokenizer.pad_token_id, states_at)
+        self.reading = Reading(model, self.mask_id, tokenizer.pad_token_id)
         self.max_positions, self.batch_tokens = position_limit(model), batch_tokens
         self.sizes_for = cache(partial(trim_sizes, model, count_parameters(model)))
         self.bias = slot_bias(tokenizer, vocabulary_size(model)).to(model.device)

@@ -13,15 +13,12 @@ from .sizes import HEAD_ROWS, output_layer, vocabulary_size
 from .trimming import states_at
 
 Texts = list[list[int]]  # the tokens of each text
-States = Callable[..., torch.Tensor]  # `states_at`, or one that looks at what it is given
-Read = Callable[[PreTrainedModel, Texts, Texts, int, States], torch.Tensor]
+Read = Callable[[PreTrainedModel, Texts, Texts, int], torch.Tensor]
 
 
-def read_padded(
-    model: PreTrainedModel, texts: Texts, places: Texts, pad_id: int, states_of: States
-) -> torch.Tensor:
+def read_padded(model: PreTrainedModel, texts: Texts, places: Texts, pad_id: int) -> torch.Tensor:
     """Return float32 logits (n, vocabulary) at the n `places` of the texts, in order, from one padded batch."""
-    states = states_of(model, *stack(texts, pad_id, model.device), places)
+    states = states_at(model, *stack(texts, pad_id, model.device), places)
     head = output_layer(model)
     logits = torch.empty(len(states), vocabulary_size(model), device=states.device)
     for target, chunk in zip(logits.split(HEAD_ROWS), states.split(HEAD_ROWS), strict=True):
@@ -29,22 +26,18 @@ def read_padded(
     return logits
 
 
-def read_by_length(
-    model: PreTrainedModel, texts: Texts, places: Texts, pad_id: int, states_of: States
-) -> torch.Tensor:
+def read_by_length(model: PreTrainedModel, texts: Texts, places: Texts, pad_id: int) -> torch.Tensor:
     """Return the same, from one batch for each length of text, without padding."""
     logits_of: dict[int, torch.Tensor] = {}
     for length in {*map(len, texts)}:
         rows = [row for row, text in enumerate(texts) if len(text) == length]
         of_length, slots = ([of[row] for row in rows] for of in (texts, places))
-        logits = read_padded(model, of_length, slots, pad_id, states_of)
+        logits = read_padded(model, of_length, slots, pad_id)
         logits_of |= zip(rows, logits.split([len(places[row]) for row in rows]), strict=True)
     return torch.cat([logits_of[row] for row in range(len(texts))])
 
 
-def read_alone(
-    model: PreTrainedModel, texts: Texts, places: Texts, pad_id: int, states_of: States
-) -> torch.Tensor:
+def read_alone(model: PreTrainedModel, texts: Texts, places: Texts, pad_id: int) -> torch.Tensor:
     """Return the same, from a plain pass over each text."""
     whole = [model(input_ids=torch.tensor([text], device=model.device)).logits[0] for text in texts]
     return torch.cat([logits[at] for logits, at in zip(whole, places, strict=True)]).float()
@@ -57,14 +50,14 @@ READS: dict[str, Read] = {"padded": read_padded, "by length": read_by_length, "a
 class Reading:
     """The fastest way to read masked texts that is right for a model; raises what `choose_way` raises."""
 
-    def __init__(self, model: PreTrainedModel, mask_id: int, pad_id: int, states_of: States = states_at):
-        self.model, self.pad_id, self.states_of = model, pad_id, states_of
+    def __init__(self, model: PreTrainedModel, mask_id: int, pad_id: int):
+        self.model, self.pad_id = model, pad_id
         ways = {name: partial(_read_probe, name, mask_id, pad_id) for name in READS}
         self.name = choose_way(model, ways, mask_id, pad_id) or "alone"
 
     def __call__(self, texts: Texts, places: Texts) -> torch.Tensor:
         """Return float32 logits (n, vocabulary) at the n `places` of the texts, in order."""
-        return READS[self.name](self.model, texts, places, self.pad_id, self.states_of)
+        return READS[self.name](self.model, texts, places, self.pad_id)
 
     def prepared(self) -> AbstractContextManager[None]:
         """Return the context in which the model is to read: with our attention and products, or its own."""
@@ -82,7 +75,7 @@ def _read_probe(name: str, mask_id: int, pad_id: int, model: PreTrainedModel) ->
     for text in texts:
         text[2] = text[-2] = mask_id
     with _prepare(model, name):
-        return READS[name](model, texts, places, pad_id, states_at)
+        return READS[name](model, texts, places, pad_id)
 
 
 def stack(texts: Texts, pad_id: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor | None]:
