@@ -82,18 +82,9 @@ def read_kept(row: TokenRow) -> Walk:
     return Walk(row, row.ids[: row.slots[-1]], None, row.slots, len(row.slots))
 
 
-class OriginalWalk(Walk):
-    """A document whose originals are read where they stood, whatever is written there."""
-
-    def write(self, token: int) -> None:
-        """Put a token into the next slot; what is read stays."""
-        self.row.write(self.n_written, token, self.pass_number)
-        self.n_written += 1
-
-
 def read_originals(row: TokenRow) -> Walk:
     """Plan to read a row as `read_kept` does, with the originals that stand in its slots."""
-    return OriginalWalk(**vars(read_kept(row)))
+    return replace(read_kept(row), reads_fills=False)
 
 
 def read_prefix(row: TokenRow) -> Walk:

@@ -19,7 +19,7 @@ class Walk:
     `positions` has the position of each token, None: consecutive. `writes` has for each slot, in order, how many
     tokens are read before it is written; the written token is then the next to be read, if any is left.
     `n_passes` is how many passes the document takes alone. The first `prefix` tokens see each other, at most those that are
-    read before the first slot.
+    read before the first slot. Without `reads_fills` what stands in `ids` at a slot is read, whatever is written there.
     """
 
     row: TokenRow
@@ -30,6 +30,7 @@ class Walk:
     n_read: int = 0
     n_written: int = 0
     prefix: int = 0
+    reads_fills: bool = True
 
     @property
     def n_scored(self) -> int:
@@ -63,6 +64,6 @@ class Walk:
     def write(self, token: int) -> None:
         """Put a token into the next slot, and where it is read."""
         self.row.write(self.n_written, token, self.pass_number)
-        if self.n_read < len(self.ids):
+        if self.reads_fills and self.n_read < len(self.ids):
             self.ids[self.n_read] = token
         self.n_written += 1
