@@ -7,7 +7,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from .errors import BlankfillError
-from .networks.checkpoints import kind_of_class, load_model, load_tokenizer, read_config
+from .networks.checkpoints import kind_of_class, load_model, load_tokenizer, model_kind, read_config
 from .networks.folders import SETTINGS
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -31,6 +31,7 @@ def open_model(
         loaded, origin = model, tokenizer
         _check_object(model, tokenizer, kind)
         if device != "auto":
+            model_kind(model)  # raises for what is no model
             model.to(place)
     if isinstance(origin, str | os.PathLike):
         return loaded, load_tokenizer(os.path.expanduser(origin))

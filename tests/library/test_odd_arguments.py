@@ -41,8 +41,9 @@ def test_a_seed_of_numpy_is_the_same_seed(order, networks):
 @pytest.mark.parametrize("wrong", NO_MODELS)
 def test_a_model_or_tokenizer_that_is_none_is_told(run, wrong, networks):
     model, tokenizer = networks["roberta"]
-    with pytest.raises(BlankfillError, match="a loaded model is needed, this is a"):
-        run(TEXT, BLANK, wrong, tokenizer)
+    for device in ("auto", "cpu"):
+        with pytest.raises(BlankfillError, match="a loaded model is needed, this is a"):
+            run(TEXT, BLANK, wrong, tokenizer, device=device)
     with pytest.raises(BlankfillError, match="a loaded tokenizer is needed, this is a"):
         run(TEXT, BLANK, model, wrong)
     with pytest.raises(BlankfillError, match="a loaded model is needed, this is a"):
