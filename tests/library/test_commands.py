@@ -233,6 +233,9 @@ def test_a_text_that_cannot_be_filled_is_left_as_it_is(model, tmp_path):
     assert main(["fill", str(given), "--model", model, "--on-error", "skip", "--out", str(out)]) == 0
     left, filled = rows(out)
     assert left["text"] == "The old captain." and left["error"] and "error" not in filled
+    again = tmp_path / "again.jsonl"
+    assert main(["fill", str(out), "--model", model, "--out", str(again)]) == 0
+    assert not any("error" in row for row in rows(again))
 
 
 @pytest.mark.parametrize(
@@ -284,6 +287,23 @@ def test_weights_behind_a_broken_link_are_told(model, tmp_path):
     (copy / "model.safetensors").symlink_to(tmp_path / "gone")
     with pytest.raises(BlankfillError, match="model.safetensors is a link to a file that is not there"):
         Filler(str(copy))
+
+
+def test_ls_looks_where_the_hub_keeps_models(capsys, tmp_path, monkeypatch):
+    for name in ("HF_HUB_CACHE", "HF_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    snapshot = tmp_path / "huggingface" / "hub" / "models--a--b" / "snapshots" / "1"
+    snapshot.mkdir(parents=True)
+    (snapshot / "config.json").write_text('{"model_type": "bert"}')
+    (snapshot / "model.safetensors").touch()
+    assert main(["ls", "models"]) == 0 and capsys.readouterr().out == "a/b  bert\n"
+
+
+def test_the_audit_reads_standard_input_once(capfd):
+    assert main(["audit", "--train", "-", "--holdout", "-", "--generated", "none"]) == 1
+    assert "standard input (-) is read once" in capfd.readouterr().err
 
 
 def test_the_audit_looks_at_its_output_first(tmp_path, capfd):

@@ -16,6 +16,7 @@ Every file has one text per line, plain or as JSON {"text": ...}. The result is 
 per measure goes to standard error. Neither holds words of a text. Measures stand beside those of the held-out texts,
 which must be of the same source and must not have been trained on.
 """
+TEXTS = ("train", "holdout", "generated")
 PAIRS = {
     "names": "names that were masked in the training texts",
     "canaries": "phrases that were planted in the training texts",
@@ -49,9 +50,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measure, print the summary and write the result."""
+    files = [getattr(options, name) for name in (*TEXTS, *PAIRS, *(f"{name}_control" for name in PAIRS))]
+    if files.count(STANDARD) > 1:
+        raise BlankfillError("standard input (-) is read once: give a file for all texts but one")
     if options.out != STANDARD:
         reserve(Path(options.out))
-    texts = [read_texts(getattr(options, name), options.form) for name in ("train", "holdout", "generated")]
+    texts = [read_texts(getattr(options, name), options.form) for name in TEXTS]
     pairs = {name: read_pair(options, name) for name in PAIRS}
     from ..auditing.report import audit
 

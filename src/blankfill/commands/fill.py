@@ -64,12 +64,9 @@ def key_of_blanks(line: Line) -> str:
 
 
 def describe(line: Line, filled: "Infill") -> dict[str, Any]:
-    """Return the JSON object of a filled line."""
-    columns = {
-        name: value
-        for name, value in line.fields.items()
-        if name not in ("id", "text", "blanks", "fills", "spans")
-    }
+    """Return the JSON object of a filled line; of one that was filled before, an error of that time is gone."""
+    own = {"id", "text", "blanks", "fills", "spans", *(["error"] if "fills" in line.fields else [])}
+    columns = {name: value for name, value in line.fields.items() if name not in own}
     row = {
         "id": line.fields.get("id", line.id),
         "text": filled.text if filled.reason is None else line.text,

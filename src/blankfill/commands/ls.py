@@ -38,8 +38,9 @@ def _find_settings(folder: Path) -> Iterator[Path]:
 
 
 def _hub_cache() -> Path:
-    home = Path(os.environ.get("HF_HOME", Path.home() / ".cache" / "huggingface"))
-    return Path(os.environ.get("HF_HUB_CACHE", home / "hub"))
+    """Return where huggingface_hub keeps models, by the variables that it reads."""
+    home = os.environ.get("HF_HOME", Path(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "huggingface"))
+    return Path(os.environ.get("HF_HUB_CACHE", Path(home, "hub"))).expanduser()
 
 
 def _describe(settings: Path) -> str:
