@@ -12,7 +12,7 @@ MOVED = {
         *("alignment", "causal", "free_length", "infill", "kept", "lookahead", "masked", "masked_left"),
         *("product", "seq2seq", "walking"),
     ),
-    "blankfill.slots": ("ledger", "lengths", "orders", "rows", "sampling", "vocabulary"),
+    "blankfill.slots": ("ledger", "orders", "rows", "sampling", "vocabulary"),
     "mlm_vs_clm.arms": ("baselines", "recasing"),
 }
 BASELINES_ALONE = ("BASELINES", "WordCounts")  # what the package had beyond the library
