@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from ..draws import keyed_rng, pick_singly
+from ..draws import keyed_rng, pick_runs, pick_singly
 from ..errors import BlankfillError
 from ..filler import Filler
 from ..loading import open_model
@@ -17,7 +18,7 @@ from ..networks.checkpoints import model_kind, sentinel_tokens
 from ..ranges import LARGEST_SEED, MANY, Range, check_number
 from ..slots.utf8 import HALF
 from ..text import CharSpan, DocumentError
-from .choosing import PICKS, Strategy, are_rules, choose_spans
+from .choosing import Strategy, are_rules
 from .labels import KEEP, POLICIES, join, move_entities
 from .sources import Source, SourceReader
 
@@ -86,7 +87,6 @@ class InfillAugmenter:
         self.share, self.labels, self.seed, self.on_error = share, labels, int(seed), on_error
         self.strategy = strategy
         self._reader = SourceReader(strategy, protect)
-        self._pick = PICKS.get(strategy, pick_singly) if isinstance(strategy, str) else pick_singly
         if "config" in settings:
             raise BlankfillError("config is not taken here: give its settings by name")
         network, loaded_tokenizer = open_model(model, tokenizer, device, dtype)
@@ -151,7 +151,9 @@ class InfillAugmenter:
 
     def _draft(self, source: Source, number: int) -> Draft:
         rng = keyed_rng(self.seed, "augment", source.name, number)
-        blanks = choose_spans(source.eligible, self.share, self._pick, rng)
+        n_blanks = int(np.floor(self.share * len(source.eligible) + 0.5))
+        pick = pick_runs if self.strategy == "spans" else pick_singly
+        blanks = [source.eligible[place] for place in sorted(pick(len(source.eligible), n_blanks, rng))]
         key = (source.name, number, source.text, blanks)
         return Draft(hashlib.sha256(repr(key).encode()).hexdigest(), source, blanks)
 

@@ -3,11 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
 import regex
 
 from ..arguments import is_number, to_list
-from ..draws import pick_runs, pick_singly
 from ..errors import BlankfillError
 from ..text import OF_RUN, SPELT, CharSpan
 
@@ -37,7 +35,6 @@ STRATEGIES: dict[str, Strategy] = {
     "outside_entities": words_outside_entities,
 }
 OF_LABELS = ("entities", "outside_entities")
-PICKS = {**dict.fromkeys(STRATEGIES, pick_singly), "spans": pick_runs}
 
 
 def touches(word: CharSpan, spans: Iterable[CharSpan]) -> bool:
@@ -110,11 +107,3 @@ def _whole_words(rule: Any) -> Any:
     before = f"(?<!{OF_RUN.pattern})" if OF_RUN.match(words[0]) else ""
     after = f"(?!{OF_RUN.pattern})" if OF_RUN.match(words[-1]) else ""
     return regex.compile(f"{before}{regex.escape(words)}{after}", regex.V1 | regex.IGNORECASE)
-
-
-def choose_spans(
-    eligible: Sequence[CharSpan], share: float, pick: Callable, rng: np.random.Generator
-) -> list[CharSpan]:
-    """Return a share of the eligible spans, rounded to a count, in order."""
-    n_chosen = int(np.floor(share * len(eligible) + 0.5))
-    return [eligible[place] for place in sorted(pick(len(eligible), n_chosen, rng))]

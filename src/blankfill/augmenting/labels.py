@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
+from ..arguments import is_number, to_list
 from ..errors import BlankfillError
 from ..text import SPELT, CharSpan
 
@@ -50,9 +50,8 @@ def read_entities(where: str, text: str, rows: Any) -> list[Entity]:
         return []
     if keys_of(rows):
         rows = [dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True)]
-    if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
-        raise BlankfillError(f"entities of {where}: a list is needed, this is a {type(rows).__name__}")
-    return [_read_entity(f"entity {i} of {where}", text, row) for i, row in enumerate(rows)]
+    listed = to_list(f"entities of {where}", rows)
+    return [_read_entity(f"entity {i} of {where}", text, row) for i, row in enumerate(listed)]
 
 
 def _read_entity(where: str, text: str, row: Any) -> Entity:
@@ -60,7 +59,7 @@ def _read_entity(where: str, text: str, row: Any) -> Entity:
         edges: Sequence = (row.get("start"), row.get("end"))
     else:
         edges = row[:2] if isinstance(row, list | tuple) else ()
-    if len(edges) != 2 or not all(isinstance(e, Integral) and not isinstance(e, bool) for e in edges):
+    if len(edges) != 2 or not all(map(is_number, edges)):
         raise BlankfillError(
             f'{where}: give {{"start": 0, "end": 7, "label": "Drug"}} or (0, 7, "Drug"), with whole numbers'
         )

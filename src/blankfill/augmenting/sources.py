@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..arguments import list_requests, read_spans
+from ..arguments import list_requests, read_spans, to_list
 from ..errors import BlankfillError
 from ..text import CharSpan, blank_out, find_words
 from .choosing import OF_LABELS, eligible_words, read_protected, read_strategy, touches
@@ -86,12 +86,9 @@ def _read_labels(
     places: list[str], texts: list[str], is_single: bool, entities: Any
 ) -> list[tuple[list[Entity], list[str] | None]]:
     """Return the entities of each text, and the keys of those that are a mapping to lists."""
-    rows = [entities] if is_single and entities is not None else entities
-    if rows is None:
+    if entities is None:
         return [([], None) for _ in texts]
-    if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):
-        raise BlankfillError(f"entities: a list for each text is needed, this is a {type(rows).__name__}")
-    listed = [*rows]
+    listed = [entities] if is_single else to_list("entities", entities)
     if len(listed) != len(texts):
         raise BlankfillError(f"entities: {len(texts)} texts need as many lists, these are {len(listed)}")
     return [
