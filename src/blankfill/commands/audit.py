@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import BlankfillError
 from .lines import FORMS, STANDARD, Source, encode
-from .options import no_loading_bar
+from .options import add_machine_options, no_loading_bar
 
 EXAMPLE = """example:
   mlm-vs-clm audit --train train.jsonl --holdout heldout.jsonl --generated synthetic.jsonl --model my-model > audit.json
@@ -37,10 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             f"--{name}-control", metavar="FILE", help=f"the same of held-out texts; goes with --{name}"
         )
     parser.add_argument("--model", help="hub id or folder of the model, to measure the loss of the texts")
-    parser.add_argument("--tokenizer", help="hub id or folder of another tokenizer (default: the model's)")
-    parser.add_argument(
-        "--device", default="auto", help="cpu, cuda, mps, ... (default: a GPU where there is one)"
-    )
+    add_machine_options(parser)
     parser.add_argument(
         "--form", choices=FORMS, default="auto", help="form of the files (default: by their look)"
     )

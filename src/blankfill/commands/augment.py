@@ -13,7 +13,14 @@ from ..errors import BlankfillError
 from ..ranges import MANY, Range, check_number
 from ..streams import show_progress
 from .lines import Line, Sink, open_lines
-from .options import add_line_options, add_model_options, add_settings, given_settings, no_loading_bar
+from .options import (
+    add_line_options,
+    add_model_options,
+    add_on_error,
+    add_settings,
+    given_settings,
+    no_loading_bar,
+)
 
 if TYPE_CHECKING:
     from ..augmenting.augmenter import InfillAugmenter
@@ -66,12 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=KEEP,
         help="whether a label stays on the new words where all of its words were replaced (default: keep)",
     )
-    parser.add_argument(
-        "--on-error",
-        choices=("raise", "skip"),
-        default="raise",
-        help="skip: a text that cannot be filled has no variants; for JSON Lines (default: raise)",
-    )
+    add_on_error(parser, "has no variants; for JSON Lines")
     add_settings(parser)
 
 

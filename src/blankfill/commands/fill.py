@@ -6,7 +6,7 @@ from itertools import groupby, tee
 from typing import TYPE_CHECKING, Any
 
 from .lines import Line, key_of_spans, open_lines
-from .options import add_line_options, add_model_options, add_settings, make_filler
+from .options import add_line_options, add_model_options, add_on_error, add_settings, make_filler
 
 if TYPE_CHECKING:
     from ..filled import Infill
@@ -26,12 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_line_options(parser)
     add_model_options(parser)
     parser.add_argument("--marker", default="___", help="what stands for a blank in a text (default: ___)")
-    parser.add_argument(
-        "--on-error",
-        choices=("raise", "skip"),
-        default="raise",
-        help="skip: a text that cannot be filled is left as it is, with the reason (default: raise)",
-    )
+    add_on_error(parser, "is left as it is, with the reason")
     add_settings(parser)
 
 

@@ -62,14 +62,14 @@ class Source:
         return name.endswith(JSON_SUFFIXES) or self.first.lstrip().startswith(b"{")
 
     def __iter__(self) -> Iterator[Line]:
-        seen: set[bytes] = set()
+        seen: set[str] = set()
         for number, raw in enumerate(self._raw(), 1):
             line = self._read(number, raw)
             if line is None:
                 continue
-            if (key := fingerprint(line.id)) in seen:
+            if line.id in seen:
                 raise BlankfillError(f"{self.name}, line {number}: an earlier line has the same id")
-            seen.add(key)
+            seen.add(line.id)
             yield line
 
     def _raw(self) -> Iterator[bytes]:
@@ -133,11 +133,6 @@ def parse_finite(number: str) -> float:
     return value
 
 
-def fingerprint(id: str) -> bytes:
-    """Return eight bytes that stand for an id, so that many ids fit into memory."""
-    return blake2b(id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-
-
 def standard(stream: Any) -> IO[bytes]:
     """Return the bytes of standard input or output; OSError where it is closed."""
     if stream is None:
@@ -155,7 +150,7 @@ class Sink:
 
     def __init__(self, name: str, is_json: bool, settings: Mapping[str, Any]):
         self.name, self.is_json = name, is_json or name.endswith(JSON_SUFFIXES)
-        self.done: set[bytes] = set()
+        self.done: set[str] = set()
         self.n_done = 0
         path = Path(name)
         if name == STANDARD:
@@ -190,12 +185,12 @@ class Sink:
                     self.done.add(self._id_of(raw, number))
         return end
 
-    def _id_of(self, raw: bytes, number: int) -> bytes:
+    def _id_of(self, raw: bytes, number: int) -> str:
         place = f"{self.name}, line {number}"
         row = parse_object(raw.decode("utf-8", "replace"), place)
         if "id" not in row:
             raise BlankfillError(f"{place} is no result of this command: give another --out")
-        return fingerprint(str(row["id"]))
+        return str(row["id"])
 
     def _compare(self, path: Path, settings: Mapping[str, Any]) -> None:
         """Refuse to continue with other settings than those of `path`; an output without results begins with these."""
@@ -215,7 +210,7 @@ class Sink:
     def left(self, lines: Iterable[Line]) -> Iterator[Line]:
         """Yield the lines that have no result yet."""
         for line in lines:
-            is_done = fingerprint(line.id) in self.done if self.is_json else line.number <= self.n_done
+            is_done = line.id in self.done if self.is_json else line.number <= self.n_done
             if not is_done:
                 yield line
 

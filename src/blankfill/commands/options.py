@@ -35,10 +35,7 @@ def add_line_options(parser: argparse.ArgumentParser) -> None:
 def add_model_options(parser: argparse.ArgumentParser) -> None:
     """Add which model is used, and where; `make_filler` reads them."""
     parser.add_argument("--model", required=True, help="hub id, or folder with safetensors and a tokenizer")
-    parser.add_argument("--tokenizer", help="hub id or folder of another tokenizer (default: the model's)")
-    parser.add_argument(
-        "--device", default="auto", help="cpu, cuda, mps, ... (default: a GPU where there is one)"
-    )
+    add_machine_options(parser)
     parser.add_argument("--dtype", choices=DTYPES, default="auto", help="type of the weights (default: auto)")
     parser.add_argument(
         "--batch-tokens",
@@ -48,6 +45,24 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         help="tokens in a batch at most (default: 2048)",
     )
     parser.add_argument("--progress", action="store_true", help="show how many texts are done")
+
+
+def add_machine_options(parser: argparse.ArgumentParser) -> None:
+    """Add what goes with a model: another tokenizer, and where it is read."""
+    parser.add_argument("--tokenizer", help="hub id or folder of another tokenizer (default: the model's)")
+    parser.add_argument(
+        "--device", default="auto", help="cpu, cuda, mps, ... (default: a GPU where there is one)"
+    )
+
+
+def add_on_error(parser: argparse.ArgumentParser, skipped: str) -> None:
+    """Add what happens to a text that cannot be filled; `skipped` says it of `skip`."""
+    parser.add_argument(
+        "--on-error",
+        choices=("raise", "skip"),
+        default="raise",
+        help=f"skip: a text that cannot be filled {skipped} (default: raise)",
+    )
 
 
 OF_TWO = ("weight",)  # settings of two models
