@@ -69,7 +69,6 @@ def test_kinds_of_slots_by_hand(tokenizers):
         SlotKind.CONTINUATION,
         SlotKind.LAST,
     ]
-    assert row.inside == [False, False, True, False, False, True, True]
     opened = to_rows([text], tokenizers["llama"], None, [[1, 2, 1, 3]])[0]
     assert opened.kinds[0] == SlotKind.AFTER_SPACE and opened.kinds[1:] == row.kinds[1:]
 

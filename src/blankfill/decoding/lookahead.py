@@ -96,7 +96,7 @@ def _probe_parts(model: PreTrainedModel) -> tuple[list[int], list[list[int]]]:
 def _probe_tree(pad_id: int, model: PreTrainedModel) -> torch.Tensor:
     """Return the logits of two candidates after a text, read side by side."""
     before, candidates = _probe_parts(model)
-    row = TokenRow("probe", [*before, *candidates[0]], [4, 5], [0, 0], [False, True])
+    row = TokenRow("probe", [*before, *candidates[0]], [4, 5], [0, 0])
     search = Search(row, len(candidates), 2)
     with as_filling(model):
         reader = _TreeReader(model, [search], pad_id)

@@ -30,7 +30,7 @@ class SlotKind(IntEnum):
 class TokenRow:
     """A blanked text as tokens `[CLS] ... [SEP]`, with the slots of its blanks.
 
-    For each slot: its place in `ids`, its blank, whether it is inside the blank (not its first slot), and its kind.
+    For each slot: its place in `ids`, its blank and its kind.
     `written` has what was put into slots, in order.
     """
 
@@ -38,7 +38,6 @@ class TokenRow:
     ids: list[int]
     slots: list[int] = field(default_factory=list)
     blank_of: list[int] = field(default_factory=list)
-    inside: list[bool] = field(default_factory=list)
     kinds: list[SlotKind] = field(default_factory=list)
     written: list[Written] = field(default_factory=list)
 
@@ -46,10 +45,8 @@ class TokenRow:
         """Put a token into a slot (its number), in a pass over the document (from 0)."""
         self.ids[self.slots[slot]] = token
         if self.blank_of:
-            position = 0
-            while self.inside[slot - position]:
-                position += 1
-            self.written.append(Written(pass_number, self.blank_of[slot], position, token))
+            blank = self.blank_of[slot]
+            self.written.append(Written(pass_number, blank, slot - self.blank_of.index(blank), token))
 
     def slots_of(self, blank: int) -> list[int]:
         """Return the slot numbers (not places) of one blank."""
@@ -64,7 +61,6 @@ class TokenRow:
         """Append the slots of a blank, filled with `ids`."""
         self.slots += range(len(self.ids), len(self.ids) + len(ids))
         self.blank_of += [blank] * len(ids)
-        self.inside += [place > 0 for place in range(len(ids))]
         self.kinds += kinds
         self.ids += ids
 
