@@ -79,7 +79,7 @@ def fill_causal(
 def read_kept(row: TokenRow) -> Walk:
     """Plan to read a row up to its last slot, writing the next token at each slot; see `check_opening`."""
     check_opening(row)
-    return Walk(row, row.ids[: row.slots[-1]], None, row.slots, len(row.slots))
+    return Walk(row, row.ids[: row.slots[-1]], None, row.slots)
 
 
 def read_originals(row: TokenRow) -> Walk:

@@ -29,11 +29,7 @@ class OpenWalk(Walk):
     answers: list[list[int]] = field(default_factory=list)
     is_open: bool = False
     until: int = 0
-
-    @property
-    def n_scored(self) -> int:
-        """Return how often the output layer was used."""
-        return self.n_passes
+    n_passes: int = 0
 
     @property
     def pass_number(self) -> int:
@@ -96,12 +92,16 @@ def leave_open(walk: Walk, max_length: int, spare: int | None) -> OpenWalk:
     """
     positions = [*walk.positions, walk.positions[-1]] if walk.positions else None
     mask_id = walk.ids[-1] if walk.positions else None
-    ids, writes = [*walk.ids, 0], [*walk.writes]
-    open_walk = OpenWalk(
-        walk.row, ids, positions, writes, 0, max_length=max_length, spare=spare, mask_id=mask_id
+    return OpenWalk(
+        walk.row,
+        [*walk.ids, 0],
+        positions,
+        [*walk.writes],
+        prefix=walk.prefix,
+        max_length=max_length,
+        spare=spare,
+        mask_id=mask_id,
     )
-    open_walk.prefix = walk.prefix
-    return open_walk
 
 
 def continues_word(tokenizer: PreTrainedTokenizerBase, bias: torch.Tensor) -> torch.Tensor:

@@ -57,4 +57,4 @@ def read_answers(row: TokenRow, mask_id: int) -> Walk:
     sources, is_mask = (numbers[:-1] for numbers in lay_out_answers(row.slots))
     writes = [len(row.ids) + place + 1 for place in np.flatnonzero(is_mask).tolist()]
     positions = [*range(len(row.ids)), *sources.tolist()]
-    return Walk(row, row.ids + [mask_id] * len(sources), positions, writes, len(row.slots))
+    return Walk(row, row.ids + [mask_id] * len(sources), positions, writes)

@@ -41,7 +41,6 @@ class TextWalk(Walk):
         """Write the next token of the text, and where it is read."""
         self.ids.append(token)
         self.n_written += 1
-        self.n_passes += 1
 
 
 @in_evaluation_mode
@@ -89,7 +88,7 @@ def plan_text(
     room = limit - len(kept_ids) if limit else n_most
     if room < 1:
         raise DocumentError(row.id, f"{len(kept_ids)} kept tokens leave no room in the model's {limit}")
-    return TextWalk(row, kept_ids, None, [len(kept_ids) + min(n_most, room)], 0, closings=closings)
+    return TextWalk(row, kept_ids, None, [len(kept_ids) + min(n_most, room)], closings=closings)
 
 
 def write_best(here: list[TextWalk], logits: torch.Tensor) -> None:

@@ -55,4 +55,4 @@ def read_with_masks(row: TokenRow, mask_id: int) -> Walk:
     sources, is_mask = (numbers[:-1].tolist() for numbers in lay_out_masks(is_slot))
     ids = [mask_id if hidden else row.ids[source] for source, hidden in zip(sources, is_mask, strict=True)]
     writes = [place + 1 for place, hidden in enumerate(is_mask) if hidden]
-    return Walk(row, ids, sources, writes, len(row.slots))
+    return Walk(row, ids, sources, writes)

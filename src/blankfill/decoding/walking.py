@@ -95,7 +95,7 @@ def probe_walk(ids: list[int], is_placed: bool) -> Walk:
     """Return a short text of a probe as a document with slots, with positions that repeat one (`is_placed`) or without."""
     slots = [n for n in range(1, len(ids)) if n % 3 != 1] + [len(ids)]
     positions = [max(0, place - (place > 3)) for place in range(len(ids))] if is_placed else None
-    return Walk(TokenRow(str(len(ids)), [*ids, 0], slots), [*ids], positions, slots, len(slots))
+    return Walk(TokenRow(str(len(ids)), [*ids, 0], slots), [*ids], positions, slots)
 
 
 def _read_with_following(model: PreTrainedModel) -> torch.Tensor:

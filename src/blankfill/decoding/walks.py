@@ -18,24 +18,28 @@ class Walk:
 
     `positions` has the position of each token, None: consecutive. `writes` has for each slot, in order, how many
     tokens are read before it is written; the written token is then the next to be read, if any is left.
-    `n_passes` is how many passes the document takes alone. The first `prefix` tokens see each other, at most those that are
-    read before the first slot. Without `reads_fills` what stands in `ids` at a slot is read, whatever is written there.
+    The first `prefix` tokens see each other, at most those that are read before the first slot. Without `reads_fills`
+    what stands in `ids` at a slot is read, whatever is written there.
     """
 
     row: TokenRow
     ids: list[int]
     positions: list[int] | None
     writes: list[int]
-    n_passes: int
     n_read: int = 0
     n_written: int = 0
     prefix: int = 0
     reads_fills: bool = True
 
     @property
+    def n_passes(self) -> int:
+        """Return how many passes the document took alone."""
+        return self.n_written
+
+    @property
     def n_scored(self) -> int:
         """Return how often the output layer was used."""
-        return self.n_written
+        return self.n_passes
 
     @property
     def pass_number(self) -> int:

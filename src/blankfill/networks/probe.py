@@ -79,14 +79,6 @@ def probe_texts(model: PreTrainedModel, *excluded: int | None) -> list[list[int]
     return [spread[:LONG], spread[LONG:]]
 
 
-def describe_failure(model: PreTrainedModel, error: Exception) -> str:
-    """Return one line on a network that raised an error while it read two short texts."""
-    return (
-        f"{type(model).__name__} cannot be read as a language model of text alone: "
-        f"{type(error).__name__}: {find_reason(error)}"
-    )
-
-
 def _state(model: PreTrainedModel) -> tuple:
     """Return what may change in a network and change how it is read."""
     config = model.config
@@ -103,7 +95,10 @@ def _first_right(model: PreTrainedModel, ways: Mapping[str, Way]) -> str | None:
         try:
             expected = ways[plain](subject)
         except Exception as error:  # whatever the code of a class may raise
-            raise BlankfillError(describe_failure(model, error)) from error
+            raise BlankfillError(
+                f"{type(model).__name__} cannot be read as a language model of text alone: "
+                f"{type(error).__name__}: {find_reason(error)}"
+            ) from error
         if not expected.isfinite().any():
             return None
         if expected.isfinite().all():
