@@ -36,9 +36,10 @@ class InfillPipeline(Pipeline):
     def _sanitize_parameters(self, **settings: Any):
         given = {name: settings.pop(name) for name in ("top_k", "marker") if name in settings}
         before = getattr(self, "_forward_params", {}).get("settings", {})  # of the construction
-        fill_settings = {name: settings.pop(name) for name in types_of_settings() if name in settings}
+        own = {name: settings.pop(name) for name in types_of_settings() if name in settings}
+        fill_settings = before | own
         FillConfig(**fill_settings).with_settings(**settings)  # raises for what is no setting
-        return {}, given | {"settings": before | fill_settings}, {}
+        return {}, given | {"settings": fill_settings}, {}
 
     def preprocess(self, input_: str, **_: Any) -> dict[str, Any]:
         """Return the text as the model is to see it."""

@@ -37,6 +37,9 @@ def test_settings_of_the_construction_hold_for_its_calls(start, tokenizer):
     assert [one["fills"] for one in infill(text)] == [one.words for one in best]
     other = Filler(start, tokenizer, order="left_to_right", context="left").candidates(TEXT, k=2)
     assert [one["fills"] for one in infill(text, context="left")] == [one.words for one in other]
+    free = pipeline("infill", model=start, tokenizer=tokenizer, length="free")
+    best = Filler(start, tokenizer, length="free", max_length=2).candidates(TEXT, k=5)
+    assert [one["fills"] for one in free(TEXT, max_length=2)] == [one.words for one in best]
 
 
 @pytest.mark.parametrize("wrong", [None, 3, [TEXT, None]])
