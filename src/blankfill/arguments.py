@@ -1,6 +1,6 @@
 """What `fill` and `score` are given: one text or many, in any container, each of the right type."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -11,15 +11,27 @@ Spans = list[list[CharSpan]]
 END = object()  # of an iterable
 
 
-def read_spans(name: str, spans: Any, n_texts: int, is_single: bool) -> Spans:
-    """Return the spans of each text as lists of (start, end); those of a single text may be given alone.
+def read_spans(name: str, spans: Any, ids: Sequence[str], is_single: bool) -> Spans:
+    """Return the spans of each text, named by `ids`, as lists of (start, end); those of a single text may be given alone.
 
     Raises BlankfillError for anything else, and for another number of lists than texts.
     """
-    read = _spans(to_list(name, spans), n_texts, is_single, name)
-    if len(read) != n_texts:
-        raise BlankfillError(f"{name}: {n_texts} texts need as many lists of {name}, these are {len(read)}")
-    return read
+    return _by_text(name, spans, ids, is_single, _is_span, _spans_of)
+
+
+def _by_text(
+    name: str, values: Any, ids: Sequence[str], is_single: bool, is_item: Callable, read: Callable
+) -> list:
+    """Return what `read` makes of what was given for each text; the items of a single text may be given alone."""
+    listed = to_list(name, values)
+    if len(ids) == 1 and (listed or is_single) and all(map(is_item, listed)):
+        listed = [listed]
+    made = [read(f"{name} of text {id}", of_text) for id, of_text in zip(ids, listed, strict=False)]
+    if len(listed) != len(ids):
+        raise BlankfillError(
+            f"{name}: {len(ids)} texts need as many lists of {name}, these are {len(listed)}"
+        )
+    return made
 
 
 def is_list(values: Any) -> bool:
@@ -58,27 +70,13 @@ def _id(i: int, id: Any) -> str:
 
 
 def _is_span(span: Any) -> bool:
-    return _is_row(span) and len(span) == 2 and all(map(is_number, span))
-
-
-def _is_row(values: Any) -> bool:
+    is_row = hasattr(span, "__len__") and hasattr(span, "__getitem__")
     return (
-        hasattr(values, "__len__")
-        and hasattr(values, "__getitem__")
-        and not isinstance(values, str | bytes | Mapping)
+        is_row
+        and not isinstance(span, str | bytes | Mapping)
+        and len(span) == 2
+        and all(map(is_number, span))
     )
-
-
-def _named(values: list, ids: Sequence[str]) -> Iterator[tuple[Any, Any]]:
-    """Yield what was given for each text with its id; beyond the ids, where there are too many, with its number."""
-    return zip([*ids[: len(values)], *range(len(ids), len(values))], values, strict=True)
-
-
-def _spans(blanks: list, n_texts: int, is_one: bool, name: str = "blanks", ids: Sequence[str] = ()) -> Spans:
-    """Return the blanks of each text; those of a single text may be given alone."""
-    if n_texts == 1 and (blanks or is_one) and all(map(_is_span, blanks)):
-        blanks = [blanks]
-    return [_spans_of(f"{name} of text {id}", spans) for id, spans in _named(blanks, ids)]
 
 
 def _spans_of(name: str, blanks: Any) -> list[CharSpan]:
@@ -88,17 +86,10 @@ def _spans_of(name: str, blanks: Any) -> list[CharSpan]:
     return [(int(start), int(end)) for start, end in spans]
 
 
-def _counts(counts: list, n_texts: int, is_one: bool, ids: Sequence[str]) -> list[list[int]]:
-    """Return the token counts of each text; those of a single text may be given alone."""
-    if n_texts == 1 and (counts or is_one) and all(map(is_number, counts)):
-        counts = [counts]
-    return [_counts_of(id, numbers) for id, numbers in _named(counts, ids)]
-
-
-def _counts_of(id: str, counts: Any) -> list[int]:
-    numbers = to_list(f"counts of text {id}", counts)
+def _counts_of(name: str, counts: Any) -> list[int]:
+    numbers = to_list(name, counts)
     if not all(map(is_number, numbers)):
-        raise BlankfillError(f"counts of text {id}: each is a whole number")
+        raise BlankfillError(f"{name}: each is a whole number")
     return [int(number) for number in numbers]
 
 
@@ -124,16 +115,14 @@ def list_requests(texts: Any, blanks: Any, ids: Any = None, counts: Any = None) 
     is_one_id = isinstance(ids, str) or is_number(ids)
     given = range(n) if ids is None else [ids] if is_one_id else to_list("ids", ids)
     names = [_id(i, id) for i, id in enumerate(given)]
-    has_marker = isinstance(blanks, str)
-    spans = [str(blanks)] * n if has_marker else _spans(to_list("blanks", blanks), n, is_one, ids=names)
-    numbers = None if counts is None else _counts(to_list("counts", counts), n, is_one, names)
     if len({*names}) != len(names) or len(names) != n:
         raise BlankfillError(f"ids: {n} texts need as many different ids, these are {len({*names})}")
-    for name, values in (("blanks", spans), ("counts", numbers)):
-        if values is not None and len(values) != n:
-            raise BlankfillError(f"{name}: {n} texts need as many lists of {name}, these are {len(values)}")
-    counted: Sequence[list[int] | None] = numbers or [None] * n
-    return [*map(Request, names, read, spans, counted)]
+    is_marker = isinstance(blanks, str)
+    spans = [str(blanks)] * n if is_marker else read_spans("blanks", blanks, names, is_one)
+    numbers = [None] * n
+    if counts is not None:
+        numbers = _by_text("counts", counts, names, is_one, is_number, _counts_of)
+    return [*map(Request, names, read, spans, numbers)]
 
 
 def iterate_requests(texts: Any, blanks: Any, ids: Any = None, counts: Any = None) -> Iterator[Request]:
@@ -166,7 +155,7 @@ def _iterate(
             id,
             _text(n - 1, text),
             _spans_of(f"blanks of text {id}", values["blanks"]) if "blanks" in values else str(marker),
-            _counts_of(id, values["counts"]) if "counts" in values else None,
+            _counts_of(f"counts of text {id}", values["counts"]) if "counts" in values else None,
         )
     for name, column in columns.items():
         if (name != "ids" or are_ids_counted) and next(column, END) is not END:

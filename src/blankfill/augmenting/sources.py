@@ -49,8 +49,8 @@ class SourceReader:
             raise BlankfillError("blanks stand in place of a strategy: leave strategy out")
         names = [_hash(text) for text in read] if ids is None else places
         labels = _read_labels(places, read, is_single, entities)
-        never = _read_given_spans("protect", protect, len(read), is_single)
-        allowed = _read_given_spans("blanks", blanks, len(read), is_single)
+        never = _read_given_spans("protect", protect, places, is_single)
+        allowed = _read_given_spans("blanks", blanks, places, is_single)
         sources = []
         for place, name, text, (marked, keys), fixed, spans in zip(
             places, names, read, labels, never, allowed, strict=True
@@ -77,9 +77,9 @@ def _hash(text: str) -> str:
 
 
 def _read_given_spans(
-    name: str, spans: Any, n_texts: int, is_single: bool
+    name: str, spans: Any, places: list[str], is_single: bool
 ) -> list[list[CharSpan]] | list[None]:
-    return [None] * n_texts if spans is None else read_spans(name, spans, n_texts, is_single)
+    return [None] * len(places) if spans is None else read_spans(name, spans, places, is_single)
 
 
 def _read_labels(
