@@ -45,8 +45,10 @@ class TokenRow:
         """Put a token into a slot (its number), in a pass over the document (from 0)."""
         self.ids[self.slots[slot]] = token
         if self.blank_of:
-            blank = self.blank_of[slot]
-            self.written.append(Written(pass_number, blank, slot - self.blank_of.index(blank), token))
+            blank, first = self.blank_of[slot], slot
+            while first and self.blank_of[first - 1] == blank:
+                first -= 1
+            self.written.append(Written(pass_number, blank, slot - first, token))
 
     def slots_of(self, blank: int) -> list[int]:
         """Return the slot numbers (not places) of one blank."""
