@@ -148,6 +148,11 @@ def test_encoder_and_decoder_may_have_limits_of_their_own(words):
     config = LEDConfig(vocab_size=len(words), attention_window=4, decoder_start_token_id=2, **sizes, **limits)
     with pytest.raises(DocumentError, match="do not fit"):
         fill([CAPTAIN * 5], [[(4, 7)]], LEDForConditionalGeneration(config), words)
+    parts = [BertConfig(vocab_size=len(words), max_position_embeddings=limit, **SMALL) for limit in (64, 16)]
+    model = EncoderDecoderModel(EncoderDecoderConfig.from_encoder_decoder_configs(*parts))
+    model.generation_config.decoder_start_token_id = words.bos_token_id
+    made = fill([CAPTAIN], [[(4, 7)]], model, words, source="kept", max_new_tokens=40)
+    assert made.ledger.passes == 15  # and a start token; nothing ends the text
 
 
 def test_weights_that_are_not_numbers_are_told(networks, words):

@@ -47,7 +47,7 @@ def fill_seq2seq(
     inputs = [read(text) for text in blanked]
     lengths = _check_lengths(model, tokenizer, blanked, inputs)
     distinct = sorted(set(inputs), key=lambda text: (len(text), text))
-    limit = position_limit(model)
+    limit = position_limit(model, is_written=True)
     max_new_tokens = min(max_new_tokens, limit - 1) if limit else max_new_tokens
     ledger = Ledger.of(blanked)
     generated: dict[str, list[int]] = {}

@@ -17,6 +17,7 @@ LIMITS = (
     "max_encoder_position_embeddings",
     "max_target_positions",
 )  # settings that say how many tokens fit
+DECODER_LIMIT = "max_decoder_position_embeddings"
 # The modules between the last hidden states and the logits, in order, by model type. Any other type is run whole.
 HEADS = {"bert": ("cls",), "modernbert": ("head", "decoder")}
 HEADS |= dict.fromkeys((*BERT_LIKE[1:], "gpt2", "llama", "t5", "bart"), ("lm_head",))
@@ -160,11 +161,16 @@ def first_position(model: PreTrainedModel) -> int:
     return next((row + 1 for row in rows if row is not None), 0)
 
 
-def position_limit(model: PreTrainedModel) -> int | None:
-    """Return how many tokens fit the model, special tokens included; None where positions have no limit (T5)."""
-    config = model.config.encoder if model.config.model_type == "encoder-decoder" else model.config
+def position_limit(model: PreTrainedModel, is_written: bool = False) -> int | None:
+    """Return how many tokens fit the model, special tokens included; None where positions have no limit (T5).
+
+    Of an encoder-decoder these are the tokens that it reads, or with `is_written` those that it writes.
+    """
+    config: Any = model.config
+    if config.model_type == "encoder-decoder":
+        config = config.decoder if is_written else config.encoder
     config = config.get_text_config()
-    named = [getattr(config, name, None) for name in LIMITS]
+    named = [getattr(config, name, None) for name in (*LIMITS, *[DECODER_LIMIT] * is_written)]
     limits = [limit - first_position(model) for limit in named if isinstance(limit, int) and limit > 0]
     if limits and getattr(config, "attention_type", None) == "block_sparse":
         # BigBird leaves this attention for good at the first short text: a long one would depend on those before it
