@@ -362,9 +362,19 @@ def test_a_text_may_be_long_and_one_that_cannot_be_filled_is_named_or_left_out(s
     assert [len(variants) for variants in made] == [1, 0]
 
 
-@pytest.mark.parametrize("settings", [{"top_k": 5}, {"top_p": 0.5}, {"order": "gibbs", "sweeps": 2}])
-def test_settings_of_drawing_need_no_temperature_here(settings, start, tokenizer):
+@pytest.mark.parametrize(
+    ("settings", "needs_warmth"),
+    [
+        ({"top_k": 5}, True),
+        ({"top_p": 0.5}, True),
+        ({"order": "gibbs", "sweeps": 2}, True),
+        ({"order": "confidence", "threshold": 0.5}, False),
+        ({"order": "left_to_right", "context": "left"}, False),
+    ],
+)
+def test_settings_of_drawing_need_no_temperature_here(settings, needs_warmth, start, tokenizer):
     made = InfillAugmenter(start, tokenizer, **settings)
     assert made.filler.config.temperature == 1.0 and made.augment(DOSE)[0]["text"]
-    with pytest.raises(BlankfillError, match="temperature"):
-        InfillAugmenter(start, tokenizer, temperature=0, **settings)
+    if needs_warmth:
+        with pytest.raises(BlankfillError, match="temperature"):
+            InfillAugmenter(start, tokenizer, temperature=0, **settings)

@@ -28,7 +28,7 @@ SHARES, TIMES, SEEDS = (
     Range(0, LARGEST_SEED, whole=True),
 )
 ON_ERROR = ("raise", "skip")
-OF_DRAWING = ("top_k", "top_p", "order", "sweeps")  # refused at temperature 0; of the orders, gibbs
+OF_DRAWING, OF_GIBBS = {"top_k", "top_p"}, {"order", "sweeps"}  # refused at temperature 0
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,8 @@ class InfillAugmenter:
         if "config" in settings:
             raise BlankfillError("config is not taken here: give its settings by name")
         network, loaded_tokenizer = open_model(model, tokenizer, device, dtype)
-        greedy = {name: value for name, value in settings.items() if name not in OF_DRAWING}
+        warm = OF_DRAWING | OF_GIBBS if settings.get("order") == "gibbs" else OF_DRAWING
+        greedy = {name: value for name, value in settings.items() if name not in warm}
         if "temperature" not in settings and Filler(network, loaded_tokenizer, **greedy).samples():
             settings = settings | {"temperature": 1.0}
         self.filler = Filler(network, loaded_tokenizer, seed=seed, **settings)
