@@ -21,7 +21,7 @@ from .slots.ledger import Ledger
 from .slots.orders import Order
 from .slots.ranges import RANGES
 from .slots.rows import TokenRow, to_rows
-from .slots.sampling import GREEDY
+from .slots.sampling import GREEDY, in_reach_of_float64
 from .slots.utf8 import HALF
 from .slots.vocabulary import Speller, check_finite, slot_bias
 from .text import BlankedText, assemble_text
@@ -164,7 +164,7 @@ def _grow(branch: Branch, slots: list[int], legal: torch.Tensor, width: int) -> 
     n = min(width, legal.shape[-1])
     grown, parent = [branch], key_of(branch)
     for slot, row in zip(slots, legal, strict=True):
-        values, tokens = row.double().topk(n)
+        values, tokens = in_reach_of_float64(row).double().topk(n)
         pairs = [(v, t) for v, t in zip(values.tolist(), tokens.tolist(), strict=True) if v > -torch.inf]
         grown = _keep(
             [

@@ -45,6 +45,7 @@ class Sampling:
         """Return a token for each row of logits (n, vocabulary)."""
         if not self.temperature:
             return logits.argmax(-1).tolist()
+        logits = in_reach_of_float64(logits)
         n_rows = ROWS if logits.device.type == "cpu" else max(len(keys), 1)
         starts = range(0, len(keys), n_rows)
         return [token for a in starts for token in self._draw(logits[a : a + n_rows], keys[a : a + n_rows])]
@@ -86,6 +87,11 @@ class Sampling:
         places = (cumulated <= target).sum(-1, keepdim=True).clamp(max=cumulated.shape[-1] - 1)
         is_certain = (is_closed | (self.top_p == 1)) & (cumulated[:, -1:] > target)
         return ranked.gather(-1, places)[:, 0], is_certain[:, 0]
+
+
+def in_reach_of_float64(values: torch.Tensor) -> torch.Tensor:
+    """Return numbers on a device that computes in float64: Apple's GPU does not."""
+    return values.cpu() if values.device.type == "mps" else values
 
 
 def _rank(logits: torch.Tensor, n_ranked: int) -> torch.Tensor:
