@@ -336,6 +336,8 @@ def test_wrong_batches_strategies_and_lists_are_refused(augmenter, start, tokeni
     for batch in ("a text", ["a text"], {"words": []}, {"text": "one"}):
         with pytest.raises(BlankfillError, match="called on a batch of columns"):
             augmenter(batch)
+    with pytest.raises(BlankfillError, match="texts: a list is needed, this is a NoneType"):
+        augmenter({"text": None})
     with pytest.raises(BlankfillError, match="entities: 2 texts need as many lists, these are 1"):
         augmenter.augment(["a", "b"], entities=[[]])
     with pytest.raises(BlankfillError, match="strategy=entities needs entities"):

@@ -141,7 +141,7 @@ class InfillAugmenter:
                 "an augmenter is called on a batch of columns with a column text, as `dataset.map(augmenter, "
                 "batched=True)` does; for texts call its `augment`"
             )
-        augmented = self.augment([*batch["text"]], n, batch.get("entities"), ids=batch.get("id"))
+        augmented = self.augment(batch["text"], n, batch.get("entities"), ids=batch.get("id"))
         columns = {
             name: [value for value, variants in zip(values, augmented, strict=True) for _ in variants]
             for name, values in batch.items()
