@@ -84,6 +84,20 @@ def test_record_tells_what_made_it(tmp_path):
     assert set(record) >= {"stage", "settings", "inputs", "commit", "version", "files", "finished"}
 
 
+def test_the_commit_is_that_of_the_code_and_of_no_repository_around_it(tmp_path, monkeypatch):
+    code = tmp_path / "around" / "code"
+    code.mkdir(parents=True)
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.org"]
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run([*git, *words], cwd=code.parent, check=True)
+    monkeypatch.setattr(artifacts, "CHECKOUT", code)
+    assert artifacts.current_commit.__wrapped__() == "unknown"
+    monkeypatch.setattr(artifacts, "CHECKOUT", code.parent)
+    commit = artifacts.current_commit.__wrapped__()
+    (code / "new.py").write_text("")
+    assert len(commit) == 40 and artifacts.current_commit.__wrapped__() == f"{commit}+changes"
+
+
 def test_stored_result_is_not_made_again(tmp_path):
     store(tmp_path).ensure(LEAF)
     Store(tmp_path, {"write": None}).ensure(LEAF)

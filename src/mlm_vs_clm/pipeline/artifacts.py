@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -17,7 +17,8 @@ from filelock import FileLock, Timeout
 from safetensors import SafetensorError
 
 from ..errors import StudyError
-from ..files import CHECKPOINT, explain_os_error, flush_to_disk, hash_file, write_atomically
+from ..files import CHECKOUT, CHECKPOINT, explain_os_error, flush_to_disk, hash_file, write_atomically
+from ..hardware import one_blas_thread
 from .workers import hold
 
 RECORD = "artifact.json"
@@ -115,8 +116,6 @@ class Store:
         return self.root / recipe.stage / f"{UNFINISHED}{recipe.id}"
 
     def _make(self, recipe: Recipe) -> None:
-        from ..hardware import one_blas_thread
-
         final = self.path(recipe)
         if final.exists():
             print(f"{recipe.stage}/{recipe.id} is damaged; rebuilding it", flush=True)
@@ -269,7 +268,7 @@ def _write_record(folder: Path, recipe: Recipe, root: Path, seconds: float, meas
     write_atomically(folder / RECORD, json.dumps(record, indent=1, sort_keys=True))
 
 
-@lru_cache
+@cache
 def library_versions() -> dict[str, str]:
     """Return the installed version of each library that can change a result."""
     versions = {}
@@ -281,13 +280,19 @@ def library_versions() -> dict[str, str]:
     return versions
 
 
-@lru_cache
+@cache
 def current_commit() -> str:
-    """Return the commit of the code, with `+changes` if files differ from it; `unknown` outside git."""
-    git = ["git", "-C", str(Path(__file__).parent)]
+    """Return the commit of the checkout, with `+changes` if files differ from it; `unknown` where there is none.
+
+    A repository that the checkout, or an installed package, only lies in is not the code's.
+    """
+    above = os.environ | {"GIT_CEILING_DIRECTORIES": str(CHECKOUT.parent)}
+    run = partial(subprocess.run, cwd=CHECKOUT, env=above, capture_output=True, text=True, check=True)
     try:
-        commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
-        changes = subprocess.run([*git, "status", "--porcelain"], capture_output=True, text=True, check=True)
+        commit, changes = (
+            run(["git", *words]).stdout.strip()
+            for words in (("rev-parse", "HEAD"), ("status", "--porcelain"))
+        )
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-    return commit.stdout.strip() + ("+changes" if changes.stdout.strip() else "")
+    return commit + "+changes" * bool(changes)
