@@ -103,9 +103,10 @@ docs: $(READY) ## build the documentation site into build/docs; a warning is an 
 	@$(PY) -m sphinx -W --keep-going -q docs build/docs
 	@echo build/docs/index.html
 
+model-card: export CARD_OF := $(value ARM)
 model-card: $(READY) ## write an arm's trained model with its card into outputs/models/ARM: make model-card ARM=mlm SCALE=laptop
-	@test -n "$(ARM)" || { echo "error: name the arm: make model-card ARM=mlm"; exit 1; }
-	@$(PY) -m mlm_vs_clm model-card $(ARM) --results results/$(RESULTS) --store outputs --out outputs/models/$(ARM) $(ARGS)
+	@test -n "$$CARD_OF" || { echo "error: name the arm: make model-card ARM=mlm"; exit 1; }
+	@$(PY) -m mlm_vs_clm model-card "$$CARD_OF" --results results/$(RESULTS) --store outputs --out "outputs/models/$$CARD_OF" $(ARGS)
 
 bench: data ## time filling and training against plain loops, in one process
 	@$(PY) -m mlm_vs_clm bench $(ARGS)

@@ -168,7 +168,9 @@ def test_a_sweep_that_is_stopped_and_whose_table_cannot_be_written_ends_in_lines
 def make(tmp_path):
     """Return a function that runs make in a folder of its own, whose programs write a line when they start and when they end."""
     program = tmp_path / "python"
-    program.write_text(f"#!/bin/sh\necho start >> {tmp_path}/log\nsleep 0.5\necho end >> {tmp_path}/log\n")
+    program.write_text(
+        f"#!/bin/sh\necho start >> {tmp_path}/log\nprintf '[%s]' \"$@\"\nsleep 0.5\necho end >> {tmp_path}/log\n"
+    )
     program.chmod(0o755)
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
@@ -190,6 +192,11 @@ def test_goals_are_made_one_after_the_other(make, tmp_path):
     assert (tmp_path / "log").read_text().split() == ["start", "end"] * 2
 
 
+def test_the_name_of_an_arm_may_have_spaces(make):
+    said = make("model-card", "ARM=mlm temperature=0.3")
+    assert "[model-card][mlm temperature=0.3]" in said and "[outputs/models/mlm temperature=0.3]" in said
+
+
 def test_an_environment_is_made_once_although_the_clock_went_back(make, tmp_path):
     tomorrow = time.time() + 86_400
     os.utime(tmp_path / "constraints.txt", (tomorrow, tomorrow))
@@ -202,6 +209,7 @@ def test_an_environment_is_made_once_although_the_clock_went_back(make, tmp_path
     [
         ("store=~/st", "store=/home/ana/st"),
         ('corpus.path="~/texts/a.jsonl"', 'corpus.path="/home/ana/texts/a.jsonl"'),
+        ("results=~", "results=/home/ana"),
         ("store=a~/b", "store=a~/b"),
         ("arm=~mlm", "arm=~mlm"),
     ],

@@ -14,7 +14,7 @@ from .config import Config
 OPEN = ("model.training", "model.shape")  # settings whose names a file need not have
 OPEN_SETTING = re.compile(rf"^\+{{0,2}}(?=(?:{'|'.join(map(re.escape, OPEN))})\.\w+=)")
 # A shell expands ~ at the start of a word alone.
-HOME = re.compile(r"^((?:store|results|data_dir|corpus\.path)=[\"']?)~(?=/)")
+HOME = re.compile(r"^((?:store|results|data_dir|corpus\.path)=[\"']?)~(?=[/\"']|$)")
 UNKNOWN = re.compile(r"Could not override '([^']+)'\.\s*To append")
 AMBIGUOUS = re.compile(r"Ambiguous value for argument '(.+?)'\s*1\.", re.DOTALL)
 
