@@ -10,7 +10,7 @@ from generated_store import make_store
 
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.pipeline.artifacts import inputs_of
-from mlm_vs_clm.tools import results_export
+from mlm_vs_clm.tools import model_card, results_export
 from mlm_vs_clm.tools.__main__ import main
 from mlm_vs_clm.tools.dataset_export import write_dataset
 from mlm_vs_clm.tools.results_export import DIRECTIONS, describe_results, name_record
@@ -157,3 +157,15 @@ def test_a_model_card_needs_a_store_and_an_arm_with_a_model(tmp_path, capsys):
         assert main(["model-card", arm, *words]) == 1
         told = capsys.readouterr().err
         assert told.count("\n") == 1 and reason in told
+
+
+def test_a_checkpoint_that_the_study_did_not_train_has_no_card(tmp_path, capsys, monkeypatch):
+    study = ROOT / "results" / "laptop-pretrained"
+    ledger = pd.read_csv(study / "ledger.csv")
+    for artifact in ledger.loc[ledger["arm"] == "clm_general", "artifact"]:
+        (tmp_path / artifact).mkdir(parents=True)
+        (tmp_path / artifact / "artifact.json").write_text(json.dumps({"inputs": {"model": "start/0"}}))
+    monkeypatch.setattr(model_card, "refuse_damaged", lambda folder: None)
+    words = ["--results", str(study), "--store", str(tmp_path), "--out", str(tmp_path / "model")]
+    assert main(["model-card", "clm_general", *words]) == 1
+    assert "as it comes, which the study did not train" in capsys.readouterr().err

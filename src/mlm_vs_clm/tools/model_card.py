@@ -30,13 +30,14 @@ TASKS = {"masked": "fill-mask", "causal": "text-generation", "seq2seq": "text2te
 def find_training(arm: str, study: Path, store: Path) -> tuple[Path, Path, pd.DataFrame]:
     """Return the checkpoint folder of an arm's model, its training's folder, and the scores of what it filled at the main cell.
 
-    Raises StudyError where the study has no such arm, the arm has no model, or the store does not hold it.
+    Raises StudyError where the study has no such arm, the arm has no model that was trained, or the store does not hold it.
     """
     scores, ledger = (read_table(name, study) for name in ("scores", "ledger"))
     main = main_cell({"study": read_study(study)})
     rows = at_main_cell(scores[scores["arm"] == arm], main)
     if rows.empty:
-        choices = ", ".join(sorted(set(ledger.loc[ledger["model"] != "none", "arm"])))
+        trained = at_main_cell(ledger[ledger["model"] != "none"], main)
+        choices = ", ".join(sorted(set(trained["arm"])))
         raise StudyError(f"{study} has no arm {arm}: choose one of {choices}")
     generations = at_main_cell(ledger[ledger["arm"] == arm], main).sort_values("seed")
     generation = store / generations["artifact"].iloc[0]
@@ -46,6 +47,8 @@ def find_training(arm: str, study: Path, store: Path) -> tuple[Path, Path, pd.Da
     training = inputs_of(generation).get("model")
     if training is None:
         raise StudyError(f"{arm} has no model: it is a floor or a bound")
+    if not (training / "training.json").is_file():
+        raise StudyError(f"{arm} fills with a checkpoint as it comes, which the study did not train")
     folder, _ = choose_budget(training, generations["corpus"].iloc[0])
     written = [
         (generation.corpus, generation.seed)
@@ -102,7 +105,7 @@ def write_card(arm: str, study: Path, folder: Path, training: Path, scores: pd.D
         "## Text it was trained on",
         *(["\n".join(corpora)] if corpora else []),
         "## Scores",
-        f"Of the arm at the main cell of `{study.name}`: strategy {strategy}, {ratio:.0%} of the words hidden; means over the draws that this model filled.",
+        f"Of the arm at the main cell of `{study.absolute().name}`: strategy {strategy}, {ratio:.0%} of the words hidden; means over the draws that this model filled.",
         "\n".join(["| corpus | measure | value | draws |", "| --- | --- | ---: | ---: |", *rows]),
         "A score means something only beside the floors of the same study (`constant`, `bigram_both`, `unfilled`).",
         "## Use",

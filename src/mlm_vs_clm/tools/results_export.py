@@ -69,7 +69,7 @@ def describe_results(study: Path, created: float) -> Iterator[tuple[str, dict]]:
                 "schema_version": SCHEMA,
                 "evaluation_id": f"{BENCHMARK}/{DEVELOPER}_{arm}/{created:.0f}",
                 "retrieved_timestamp": f"{created:.0f}",
-                "source_metadata": _describe_source(study.name, settings.about),
+                "source_metadata": _describe_source(study.absolute().name, settings.about),
                 "eval_library": {
                     "name": BENCHMARK,
                     "version": _own_version(),
