@@ -27,7 +27,7 @@ def check_device(wish: str) -> None:
 
 
 def choose_device(wish: str) -> str:
-    """Return `cuda` or `cpu`; StudyError if a GPU is asked for and there is none."""
+    """Return `cpu`, `cuda` or `cuda:<number>`; StudyError if a GPU is asked for that is not there."""
     check_device(wish)
     if wish == "cpu":
         return wish
@@ -141,11 +141,3 @@ def explain_out_of_memory(work: str, advice: str) -> Iterator[None]:
         raise StudyError(
             f"out of memory while {work}: {advice}, and run the same command again; finished cells are kept"
         ) from error
-
-
-def advise_smaller_steps(documents: int) -> str:
-    """Return which settings make a training step of this many documents at once fit into memory."""
-    return (
-        f"set scale.training.micro_batch_documents below {documents} (results do not change), or workers=1 if other "
-        "jobs use the same device"
-    )

@@ -7,7 +7,6 @@ from blankfill import memory
 from mlm_vs_clm import hardware
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.hardware import (
-    advise_smaller_steps,
     choose_device,
     choose_precision,
     explain_out_of_memory,
@@ -49,9 +48,9 @@ def test_full_memory_is_one_line_with_the_setting_to_lower():
         torch.OutOfMemoryError("CUDA out of memory. Tried"),
         RuntimeError("not enough memory: you"),
     ):
-        with pytest.raises(StudyError) as told, explain_out_of_memory("training", advise_smaller_steps(16)):
+        with pytest.raises(StudyError) as told, explain_out_of_memory("training", "set workers=1"):
             raise error
-        assert "set scale.training.micro_batch_documents below 16" in str(told.value)
+        assert "while training: set workers=1" in str(told.value)
         assert "finished cells are kept" in str(told.value) and "\n" not in str(told.value)
     with pytest.raises(RuntimeError, match="shapes"), explain_out_of_memory("training", "x"):
         raise RuntimeError("shapes differ")

@@ -1,6 +1,7 @@
 """Minutes of training become tokens once: measured, rounded, kept, and the same for every later command."""
 
 import pytest
+import torch
 
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.pipeline import command, composing, model_stages, recipes
@@ -45,6 +46,15 @@ def test_the_minutes_hold_all_trainings_of_the_study_shared_among_workers(ask, m
     job = ask("scale.minutes=1", f"workers={workers}")
     job.set_budget()  # a token costs 1/1000 s + 1/500 s on one worker, 1/500 s on two, and 19 % more for the copies
     assert job.config.scale.training.token_budget == tokens
+
+
+def test_a_training_that_is_timed_and_does_not_fit_into_memory_is_one_line(ask, monkeypatch):
+    def fill_up(*given):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(model_stages, "_time_training", fill_up)
+    with pytest.raises(StudyError, match="out of memory while training: set scale.training.micro_batch_doc"):
+        ask("scale.minutes=1").set_budget()
 
 
 def test_a_token_budget_that_is_typed_wins_over_the_minutes_of_the_scale(ask):

@@ -113,11 +113,6 @@ def locate(reference: str, data_dir: Path) -> Path | str:
     return reference
 
 
-def members(data_dir: Path, files: dict[str, tuple[str, str]], folder: str = PACKAGES) -> dict[str, Path]:
-    """Return the checked path of each named (path, sha256) of a folder of packages."""
-    return {name: member(data_dir, path, sha256, folder) for name, (path, sha256) in files.items()}
-
-
 def _partial(data_dir: Path) -> TemporaryDirectory:
     """Return a new folder for each run: the pip of a killed one may still be writing into another."""
     return TemporaryDirectory(dir=data_dir, suffix=".partial")

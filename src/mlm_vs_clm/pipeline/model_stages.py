@@ -1,6 +1,7 @@
 """The stages that make models: a start, a token budget, a trained model. What a stage needs is imported when it runs."""
 
 import json
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from ..corpora import load_split
 from ..corpora.packages import locate
 from ..errors import StudyError
 from ..files import hash_of, write_atomically
-from ..hardware import advise_smaller_steps, choose_device, explain_out_of_memory, training_threads
+from ..hardware import choose_device, explain_out_of_memory, training_threads
 from .artifacts import Runtime, read_record
 from .recipes import UNIT_TOKENS
 
@@ -58,10 +59,19 @@ def _copy_checkpoint(settings: dict, folder: Path, data_dir: Path) -> None:
 
 def make_model(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
     """Train with one objective from the common start."""
-    advice = advise_smaller_steps(runtime.micro_batch_documents or settings["training"]["batch_documents"])
     threads = training_threads(choose_device(runtime.device), runtime.threads)
-    with threads, explain_out_of_memory("training", advice):
+    with threads, _advise_smaller_steps(settings, runtime):
         return _prepare_training(settings, inputs, folder, runtime).train(runtime.show_progress, runtime.line)
+
+
+def _advise_smaller_steps(settings: dict, runtime: Runtime) -> AbstractContextManager:
+    """Return what tells where the memory is too small for a step of a training, and which settings make it fit."""
+    documents = runtime.micro_batch_documents or settings["training"]["batch_documents"]
+    return explain_out_of_memory(
+        "training",
+        f"set scale.training.micro_batch_documents below {documents} (results do not change), or workers=1 if other "
+        "jobs use the same device",
+    )
 
 
 def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> "Trainer":
@@ -171,7 +181,8 @@ def make_budget(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
         own_inputs = {
             name.removeprefix(start): path for name, path in inputs.items() if name.startswith(start)
         }
-        speeds.append(_time_training(training, own_inputs, folder, runtime))
+        with _advise_smaller_steps(training, runtime):
+            speeds.append(_time_training(training, own_inputs, folder, runtime))
     costs = []
     for training, speed in zip(settings["trainings"], speeds, strict=True):
         about, share = training["training"], training["training"]["token_budget"] / UNIT_TOKENS

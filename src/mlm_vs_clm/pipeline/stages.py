@@ -4,16 +4,16 @@ from pathlib import Path
 
 from blankfill.memory import reuse_freed_memory
 
-from ..corpora import SOURCES, Cutting, Sizes, build, packages, save
+from ..corpora import SOURCES, Cutting, Sizes, build, save
 from ..corpora.building import own_source
-from ..corpora.packages import locate
+from ..corpora.packages import locate, member
 from ..corpora.readers.files import fingerprint
 from ..errors import StudyError
 from ..hardware import choose_device, explain_out_of_memory, training_threads
 from ..metrics.proxies import ERRORS
 from .artifacts import Make, Runtime, Store
 from .model_stages import make_budget, make_model, make_start, silence_libraries
-from .text_stages import make_corruption, make_generation, use_threads
+from .text_stages import OWN_DEVICE, make_corruption, make_generation, use_threads
 
 WORDNET = Path("nltk", "corpora", "wordnet")  # in the data folder
 TAGGER = "package:distilbert"  # of grammar_errors: what the encoder of BERTScore was tuned to be
@@ -25,8 +25,11 @@ def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
     if "path" in settings:
         source, files = own_source(name, settings), {"": Path(settings["path"])}
     else:
-        source = SOURCES[name]
-        files = packages.members(Path(runtime.data_dir), source.files, source.packages)
+        source, data = SOURCES[name], Path(runtime.data_dir)
+        files = {
+            official: member(data, path, sha256, source.packages)
+            for official, (path, sha256) in source.files.items()
+        }
     cutting = Cutting(settings["window_words"], settings["min_words"], settings["seed"])
     is_lenient = settings.get("skip_mistakes", False)
     corpus = build(source, files, Sizes(**settings["sizes"]), cutting, is_lenient)
@@ -55,7 +58,8 @@ def make_scores(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
         tagger_name=TAGGER,
     )
     use_threads(runtime)
-    score_cell(settings, inputs, folder, resources)
+    with explain_out_of_memory("scoring", OWN_DEVICE):
+        score_cell(settings, inputs, folder, resources)
     return {"rules": runtime.rules}
 
 
@@ -80,7 +84,8 @@ def make_disclosure(settings: dict, inputs: dict[str, Path], folder: Path, runti
 
     silence_libraries()
     use_threads(runtime)
-    measure_disclosure(settings, inputs, folder, choose_device(runtime.device))
+    with explain_out_of_memory("measuring what texts give away", OWN_DEVICE):
+        measure_disclosure(settings, inputs, folder, choose_device(runtime.device))
 
 
 def make_report(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:

@@ -30,6 +30,7 @@ from ..masking import (
 from .artifacts import Runtime, inputs_of, read_record
 from .model_stages import refuse_unknown_corpus, silence_libraries
 
+OWN_DEVICE = "set workers=1, so that no other cell shares the device, or device=cpu"
 WEIGHING = 48  # dev documents at most by which the weight of a product is chosen
 
 
@@ -111,9 +112,7 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
     use_threads(runtime)
     device, started = choose_device(runtime.device), time.monotonic()
     if stored:
-        with explain_out_of_memory(
-            "writing", "set workers=1, so that no other cell shares the device, or device=cpu"
-        ):
+        with explain_out_of_memory("writing", OWN_DEVICE):
             corpus = read_record(inputs["corpus"])["settings"]["name"]
             chosen = [
                 choose_budget(stored_model, corpus, settings.get("budget", 0)) for stored_model in stored
@@ -142,7 +141,8 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
         how = settings["likelihood"] if isinstance(settings["likelihood"], dict) else {}
         written = [text for text in blanked[: how.get("documents")] if text.id not in skipped]
         pace = {"per_pass": how["per_pass"]} if "per_pass" in how else {}
-        likelihoods = measure_originals(settings | pace, written, models, device)
+        with explain_out_of_memory("measuring the likelihood", OWN_DEVICE):
+            likelihoods = measure_originals(settings | pace, written, models, device)
         write_lines(folder / "likelihood.jsonl", map(asdict, likelihoods))
     return {"seconds": seconds, "device": device, "peak_memory_mb": peak_memory_mb(device)}
 
