@@ -81,31 +81,21 @@ def refuse_altered(study: Path, committed: Files, fresh: Files, manifest: bytes)
 
 def read_tables(files: Files, folder: Path) -> dict[str, pd.DataFrame]:
     """Return the CSV files of a study by name, without the suffix, and its frames by file name; StudyError where there is none."""
-    tables = {name: file for name, file in files.items() if name.endswith(".csv")}
-    if not tables:
+    names = [name for name in files if name.endswith((".csv", PACKED))]
+    if not any(name.endswith(".csv") for name in names):
         raise StudyError(f"no results in {folder}: name a folder with scores.csv, or run `make reproduce`")
-    frames = {
-        name: read_packed(file, str(folder / name)) for name, file in files.items() if name.endswith(PACKED)
-    }
-    return frames | {Path(name).stem: parse_table(file, str(folder / name)) for name, file in tables.items()}
+    return {name.removesuffix(".csv"): read_table(files[name], folder / name) for name in names}
 
 
-def read_packed(content: bytes, name: str) -> pd.DataFrame:
-    """Return a frame; StudyError where it is not readable."""
+def read_table(content: bytes, path: Path) -> pd.DataFrame:
+    """Return a CSV file with only the empty cell as missing, since `none` and `NA` may be names; or a frame."""
     try:
-        return read_parquet(io.BytesIO(content))
+        if path.name.endswith(PACKED):
+            return read_parquet(io.BytesIO(content))
+        return pd.read_csv(io.BytesIO(content), keep_default_na=False, na_values=[""])
     except (OSError, ValueError) as error:
         problem = " ".join(str(error).split())
-        raise StudyError(f"{name} is not a readable frame ({problem}): make it again") from None
-
-
-def parse_table(text: bytes, name: str) -> pd.DataFrame:
-    """Return a CSV file with only the empty cell as missing, since `none` and `NA` may be names."""
-    try:
-        return pd.read_csv(io.BytesIO(text), keep_default_na=False, na_values=[""])
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        problem = " ".join(str(error).split())
-        raise StudyError(f"{name} is not a readable CSV file ({problem}): make it again") from None
+        raise StudyError(f"{path} is not a readable table ({problem}): make it again") from None
 
 
 def format_comparison(compared: pd.DataFrame) -> str:
