@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import zipfile
 
 import pytest
 from corpus_files import collect, put
@@ -77,6 +78,14 @@ def test_rows_between_quotes_that_are_text_are_a_mistake(tmp_path):
 def test_a_packed_table_is_parted_as_its_name_says(tmp_path):
     path = put(tmp_path, "x.tsv.gz", gzip.compress(b"id\ttext\n1\tAnn sang, loud.\n"))
     assert tables.read(path).documents[0].text == "Ann sang, loud."
+    put(tmp_path, "readme.md")
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.write(path, "x.tsv.gz")
+    assert tables.read(tmp_path / "x.zip").documents[0].text == "Ann sang, loud."
+    (tmp_path / "x.zip").unlink()
+    assert tables.read(tmp_path).documents[0].text == "Ann sang, loud."
+    put(tmp_path, "y.csv", "text\nBob ran.\n")
+    assert_refused("holds 2 .csv files: give the path of one", tables.read, tmp_path)
 
 
 @pytest.mark.parametrize(("name", "ours"), [("Labels", "labels"), ("Label", "labels"), ("Split", "split")])

@@ -1,5 +1,6 @@
 """A corpus's files, in a folder, a zip or alone: read by name, and never from outside."""
 
+import gzip
 import lzma
 import os
 import stat
@@ -7,9 +8,9 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path, PurePosixPath
-from typing import NoReturn, Self
+from typing import NoReturn
 
 from ...errors import StudyError
 from ...files import hash_lines, hash_of, list_hashes
@@ -18,7 +19,7 @@ from .base import ReaderResult, read_bytes, refuse_nul
 UNREAD = "files that this format does not use (not read)"
 
 
-class Files:
+class Files(AbstractContextManager["Files"]):
     """The files below a folder or in a zip, or one file; hidden ones do not count.
 
     `names` are relative, with slashes, sorted. A zip is open until the end of a `with` block. Raises StudyError for a
@@ -35,10 +36,6 @@ class Files:
         except StudyError:
             self.close()
             raise
-
-    def __enter__(self) -> Self:
-        """Return the files, to be read until the end of the block."""
-        return self
 
     def __exit__(self, *error: object) -> None:
         """Close the zip."""
@@ -57,6 +54,14 @@ class Files:
     def ending(self, *suffixes: str) -> list[str]:
         """Return the names that end in one of the suffixes, in whatever case."""
         return [name for name in self.names if name.lower().endswith(suffixes)]
+
+    def only(self, *suffixes: str) -> str:
+        """Return the name of the single file, or of the single one with one of the suffixes; StudyError for any other number."""
+        names = self.ending(*suffixes) if suffixes and len(self.names) > 1 else self.names
+        if len(names) != 1:
+            kind = " ".join([*suffixes[:1], "files"])
+            raise StudyError(f"{self.path} holds {len(names)} {kind}: give the path of one")
+        return names[0]
 
     def read_text(self, name: str) -> str:
         """Return a file's text as it stands, byte-order mark and line ends too; StudyError if it is not UTF-8 or holds NUL."""
@@ -80,7 +85,8 @@ class Files:
         if self.zip is None:
             return read_bytes(self.path / name if self.path.is_dir() else self.path)
         try:
-            return self.zip.read(name)
+            content = self.zip.read(name)
+            return gzip.decompress(content) if name.endswith(".gz") else content
         except (
             RuntimeError,
             zipfile.BadZipFile,

@@ -10,7 +10,7 @@ from ...documents import Document, Entity
 from ...errors import StudyError
 from .base import Columns, OnMistake, ReaderResult, check_id, parse_json, raise_mistake, read_text
 from .cells import expand, read_list, text_of
-from .official import part_of_value
+from .official import find_split, part_of_value
 from .tables import find_columns, name_columns
 
 if TYPE_CHECKING:
@@ -105,8 +105,10 @@ def _read_rows(rows: "Dataset", key: str, where: str, columns: Columns, result: 
     called = name_columns(rows.column_names, columns)
     called = {ours: theirs for ours, theirs in called.items() if theirs in rows.column_names}
     kinds = {ours: _kind_of(rows.features.get(theirs)) for ours, theirs in called.items()}
-    if key and "split" not in called:
-        _refuse_split(key, where)
+    if key and "split" not in called and not find_split(key):
+        raise StudyError(
+            f"{where}: the name is none of train, val, dev and test: rename the split, or leave it out"
+        )
     has_classes = hasattr(kinds.get("labels"), "int2str")
     if "labels" in called and not has_classes:
         cells = rows.with_format(None)[called["labels"]]
@@ -125,15 +127,6 @@ def _kind_of(feature: Any) -> Any:
     kind = getattr(feature, "feature", feature)
     kind = kind.get("type") if isinstance(kind, dict) else kind
     return getattr(kind, "feature", kind)
-
-
-def _refuse_split(key: str, where: str) -> None:
-    try:
-        part_of_value(key, where)
-    except StudyError:
-        raise StudyError(
-            f"{where}: the name is none of train, val, dev and test: rename the split, or leave it out"
-        ) from None
 
 
 def _are_flags(cells: Any) -> bool:

@@ -5,10 +5,9 @@ import re
 from pathlib import Path
 
 from ...documents import Document
-from ...errors import StudyError
 from .base import OnMistake, ReaderResult, raise_mistake
 from .files import Files
-from .tables import read_rows
+from .tables import read_each
 
 COLUMNS = {"id": "ID", "text": "Plot", "labels": "Category"}
 TEMPLATE = re.compile(r"\{\{[^{}]*\}\}")
@@ -23,15 +22,11 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     """Read the columns ID, Plot and Category; the labels are the genres. StudyError for a missing column or bad row."""
     result = ReaderResult(on_mistake=on_mistake)
     with Files(path) as files:
-        if not files.names:
-            raise StudyError(f"{path} is empty: give the CSV of the plots")
-        name = files.names[0]
-        for number, row in read_rows(files, name, ("text",), COLUMNS, on_mistake):
-            result.attempt(_read_row, row, files.where(name, number), result)
+        read_each(files, files.only(), _read_row, COLUMNS, result)
     return result
 
 
-def _read_row(row: dict[str, str], where: str, result: ReaderResult) -> None:
+def _read_row(number: int, row: dict[str, str], where: str, result: ReaderResult) -> None:
     text = clean(row["text"])
     if RESIDUE.search(text):
         return result.drop(row["id"], "wiki markup in the plot")

@@ -8,7 +8,7 @@ from ...documents import Document
 from ...errors import StudyError
 from .base import OnMistake, ReaderResult, raise_mistake
 from .files import Files
-from .tables import read_rows
+from .tables import read_each
 
 # Of the columns that `read_rows` knows, the author's is the one for who published a review.
 COLUMNS = {"text": "text", "labels": "label", "author": "source"}
@@ -26,11 +26,7 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     """Read the columns text, label and source; StudyError for a missing column or an unknown sentiment."""
     result = ReaderResult(on_mistake=on_mistake)
     with Files(path) as files:
-        if not files.names:
-            raise StudyError(f"{path} is empty: give the file of reviews")
-        name = files.names[0]
-        for number, row in read_rows(files, name, tuple(COLUMNS), COLUMNS, on_mistake):
-            result.attempt(_read_row, number, row, files.where(name, number), result)
+        read_each(files, files.only(), _read_row, COLUMNS, result)
     return result
 
 

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from ...documents import Document
@@ -31,11 +31,7 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | N
     """
     result = ReaderResult(on_mistake=on_mistake)
     with reading(path, result) as files:
-        tables = files.ending(".csv", ".tsv")
-        if len(files.names) != 1 and len(tables) != 1:
-            raise StudyError(f"{path} holds {len(tables)} .csv files: give the path of one")
-        name = tables[0] if tables else files.names[0]
-        _read_table(files, name, result, columns or {})
+        read_each(files, files.only(".csv", ".tsv", ".csv.gz", ".tsv.gz"), _read_row, columns or {}, result)
     return result
 
 
@@ -43,18 +39,14 @@ def read_mpst(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult
     """Read MPST's mpst_full_data.csv, or the folder or zip that holds it, with its official split."""
     result = ReaderResult(on_mistake=on_mistake)
     with Files(path) as files:
-        name = next((name for name in files.names if name.endswith(MPST_FILE)), None)
-        if name is None and len(files.names) != 1:
-            raise StudyError(
-                f"{path} does not hold {MPST_FILE}: give the file, or the folder that it lies in"
-            )
-        _read_table(files, name or files.names[0], result, MPST_COLUMNS)
+        read_each(files, files.only(MPST_FILE), _read_row, MPST_COLUMNS, result)
     return result
 
 
-def _read_table(files: Files, name: str, result: ReaderResult, columns: Columns) -> None:
+def read_each(files: Files, name: str, step: Callable, columns: Columns, result: ReaderResult) -> None:
+    """Add a document for each row of a table with texts, by step(line, row, where, result)."""
     for number, row in read_rows(files, name, ("text",), columns, result.on_mistake):
-        result.attempt(_read_row, number, row, files.where(name, number), result)
+        result.attempt(step, number, row, files.where(name, number), result)
     result.refuse_numbers(files.where(name))
 
 
