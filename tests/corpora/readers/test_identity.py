@@ -190,6 +190,13 @@ def test_an_id_gets_its_split_only_where_another_split_has_it():
         result.add(Document("test-a", "Text."), "test", "here")
 
 
+def test_what_is_left_out_of_a_document_has_its_id():
+    result = ReaderResult()
+    for part in ("train", "test"):
+        result.add(Document("a", " Text.", entities=(Entity(0, 1, "L"),)), part)
+    assert [row["id"] for row in result.dropped] == ["a", "test-a"]
+
+
 def test_files_of_the_same_name_but_for_the_ending_are_two(tmp_path):
     for name in ("a.bio", "a.conll", "b.conll"):
         put(tmp_path, name, f"{name.replace('.', '')} O\n")

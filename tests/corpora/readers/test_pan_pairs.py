@@ -39,6 +39,13 @@ def test_pairs_with_authors_fandoms_and_repeated_texts(tmp_path, names):
     assert result.counted["answers to absent problems (not used)"] == 1
 
 
+def test_a_text_without_a_named_author_has_the_name_of_the_others_by_its_author(tmp_path):
+    pairs = [PAIRS[0], {"id": "p2", "pair": ["one TEXT", "Three."]}, {"id": "p3", "pair": ["Four.", "Five."]}]
+    truth = [TRUTH[0], {"id": "p2", "same": True}, {"id": "p3", "same": False}]
+    result = pan_pairs.read(write_pairs(tmp_path / "x", pairs, truth))
+    assert [d.author for d in result.documents] == ["7", "7", "7", "p3-a", "p3-b"]
+
+
 def test_pairs_of_discourse_types_without_named_authors(tmp_path):
     row = {"id": "p", "pair": ["Dear Ann.", "So, um."], "discourse_types": ["email", "interview"]}
     result = pan_pairs.read(write_pairs(tmp_path / "x", [row], [{"id": "p", "same": True}]))

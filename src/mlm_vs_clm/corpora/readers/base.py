@@ -76,7 +76,8 @@ class ReaderResult:
         if not WORD.search(document.text):
             self.drop(id, "empty document")
             return id
-        self.documents.append(replace(_tidy(document), id=id, entities=self._usable(document)))
+        document = replace(_tidy(document), id=id)
+        self.documents.append(replace(document, entities=self._usable(document)))
         if official:
             self.parts[id] = official
         return id

@@ -34,7 +34,7 @@ class Texts:
 
 
 def name_authors(result: ReaderResult) -> None:
-    """Give each document without author one that is inferred from the problems.
+    """Give each document without author one that is inferred from the problems, by the name that a text of the author has.
 
     Known documents of a problem share their author, and the unknown one has it if and only if the truth is yes; a
     document in two problems joins their authors. A problem that contradicts what others imply is left out.
@@ -51,7 +51,9 @@ def name_authors(result: ReaderResult) -> None:
     for problem in result.problems:
         for id in (*problem.known[1:], *([problem.unknown] if problem.same else [])):
             author[find(id)] = find(problem.known[0])
-    result.documents = [replace(d, author=d.author or find(d.id)) for d in result.documents]
+    named = {find(document.id): document.author for document in result.documents if document.author}
+    names = {document.id: named.get(find(document.id), find(document.id)) for document in result.documents}
+    result.documents = [replace(d, author=d.author or names[d.id]) for d in result.documents]
     agrees = lambda p: p.same or find(p.known[0]) != find(p.unknown)  # noqa: E731
     _keep(result, agrees, "problem whose truth contradicts other problems")
 
