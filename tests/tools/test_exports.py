@@ -1,6 +1,7 @@
 """Results, texts and models as other tools read them."""
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -141,14 +142,18 @@ def test_a_damaged_store_is_refused_in_a_line(tmp_path, capsys):
 def test_a_data_set_keeps_every_field(tmp_path):
     from datasets import load_dataset
 
-    write_dataset([DOCUMENT], "card", tmp_path / "set")
-    (row,) = load_dataset(
-        "parquet",
-        data_files=str(tmp_path / "set" / "data" / "*.parquet"),
-        split="train",
-        cache_dir=str(tmp_path / "cache"),
-    )
-    assert row == DOCUMENT.to_row()
+    schemas = []
+    for name, document in (("plain", replace(DOCUMENT, labels=(), entities=())), ("set", DOCUMENT)):
+        write_dataset([document], "card", tmp_path / name)
+        stored = load_dataset(
+            "parquet",
+            data_files=str(tmp_path / name / "data" / "*.parquet"),
+            split="train",
+            cache_dir=str(tmp_path / "cache"),
+        )
+        schemas.append(stored.features)
+        assert [*stored] == [document.to_row()]
+    assert schemas[0] == schemas[1]  # also where no document has labels or entities
 
 
 def test_a_model_card_needs_a_store_and_an_arm_with_a_model(tmp_path, capsys):

@@ -4,7 +4,6 @@ import csv
 import hashlib
 import io
 import json
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,10 +32,12 @@ class Corpus:
 
 def save(corpus: Corpus, folder: Path) -> None:
     """Write a folder for each split, card.json and dropped.csv; problems.jsonl where problems are given."""
+    from datasets import disable_progress_bars
+
+    disable_progress_bars()
     datasets, files = encode(corpus)
     for split, dataset in datasets.items():
-        with _no_progress_bars():
-            dataset.save_to_disk(folder / split, num_shards=1)
+        dataset.save_to_disk(folder / split, num_shards=1)
     for name, content in files.items():
         (folder / name).write_bytes(content)
 
@@ -52,7 +53,7 @@ def encode(corpus: Corpus) -> tuple[dict[str, "Dataset"], dict[str, bytes]]:
     files = {"card.json": card, "dropped.csv": table.getvalue()} | (
         {PROBLEMS: "".join(lines)} if lines else {}
     )
-    datasets = {split: _to_dataset(documents) for split, documents in corpus.splits.items()}
+    datasets = {split: to_dataset(documents) for split, documents in corpus.splits.items()}
     return datasets, {name: text.encode() for name, text in files.items()}
 
 
@@ -75,7 +76,7 @@ def load_split(folder: Path, split: str) -> list[Document]:
     return [Document.from_row(row) for row in stored]
 
 
-def _to_dataset(documents: list[Document]) -> "Dataset":
+def to_dataset(documents: list[Document]) -> "Dataset":
     """Build a dataset in memory, its fingerprint computed from the rows instead of drawn at random."""
     import pyarrow
     from datasets import Dataset, DatasetInfo, Features, List, Value
@@ -88,16 +89,3 @@ def _to_dataset(documents: list[Document]) -> "Dataset":
     fingerprint = hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
     table = pyarrow.Table.from_pylist(rows, schema=features.arrow_schema)
     return Dataset(table, info=DatasetInfo(features=features), fingerprint=fingerprint)
-
-
-@contextmanager
-def _no_progress_bars():
-    import datasets
-
-    is_shown = not datasets.are_progress_bars_disabled()
-    datasets.disable_progress_bars()
-    try:
-        yield
-    finally:
-        if is_shown:
-            datasets.enable_progress_bars()

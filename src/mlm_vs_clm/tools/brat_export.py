@@ -88,5 +88,10 @@ def run(chosen: argparse.Namespace) -> None:
     """Write the folder; print what it holds and the entities lost, by reason."""
     documents, lost = load_generated(chosen.generation)
     write_standoff(documents, chosen.out)
+    print_counts(documents, lost)
+
+
+def print_counts(documents: list[Document], lost: Counter) -> None:
+    """Print as JSON how many documents and entities were written, and the entities lost, by reason."""
     counts = {"documents": len(documents), "entities": sum(len(d.entities) for d in documents)}
     print(json.dumps(counts | dict(sorted(lost.items()))))

@@ -13,11 +13,12 @@ from pathlib import Path
 import yaml
 
 from ..corpora.card import card_markdown
+from ..corpora.storage import to_dataset
 from ..documents import Document
 from ..errors import StudyError
 from ..files import filling_empty
 from ..pipeline.artifacts import inputs_of, name_of, read_record
-from .brat_export import add_arguments, load_generated
+from .brat_export import add_arguments, load_generated, print_counts
 
 __all__ = ["add_arguments", "run"]
 
@@ -30,11 +31,12 @@ def write_dataset(documents: list[Document], card: str, folder: Path) -> None:
 
     Raises StudyError where the folder holds files already or cannot be written.
     """
-    from datasets import Dataset
+    from datasets import disable_progress_bars
 
+    disable_progress_bars()
     with filling_empty(folder):
         (folder / PARQUET).parent.mkdir()
-        Dataset.from_list([document.to_row() for document in documents]).to_parquet(folder / PARQUET)
+        to_dataset(documents).to_parquet(folder / PARQUET)
         (folder / CARD).write_text(card, encoding="utf-8", newline="\n")
 
 
@@ -71,9 +73,6 @@ def describe_dataset(generation: Path, documents: list[Document], lost: Counter)
 
 def run(chosen: argparse.Namespace) -> None:
     """Write the folder; print what it holds and the entities lost, by reason."""
-    from datasets import disable_progress_bars
-
-    disable_progress_bars()
     documents, lost = load_generated(chosen.generation)
     try:
         card = describe_dataset(chosen.generation, documents, lost)
@@ -82,5 +81,4 @@ def run(chosen: argparse.Namespace) -> None:
             f"{chosen.generation}: its corpus or blanks have no whole record: run the command that made it again"
         ) from error
     write_dataset(documents, card, chosen.out)
-    counts = {"documents": len(documents), "entities": sum(len(d.entities) for d in documents)}
-    print(json.dumps(counts | dict(sorted(lost.items()))))
+    print_counts(documents, lost)
