@@ -189,11 +189,10 @@ def publish(table: pd.DataFrame, stage: str, folder: Path, title: str, command: 
             for drawing in drawings:
                 save(drawing, folder)
     except OSError as error:
+        raise StudyError(explain_os_error(error, folder, TABLES)) from error
+    finally:
         for printed in tables:
             _print_short(printed)
-        raise StudyError(explain_os_error(error, folder, TABLES)) from error
-    for printed in tables:
-        _print_short(printed)
     figure = (
         f"\nfigure: {folder / 'figure.svg'}"
         if drawings
@@ -219,7 +218,8 @@ def print_result(folder: Path) -> None:
     about = [
         f"{row[name]:g}" if isinstance(row[name], float) else str(row[name]) for name in CELL if name in row
     ]
-    print(f"{' '.join(word for word in about if word not in ('', 'nan'))} ({row['n']:.0f} documents)")
+    units = "test units" if "task" in row else "documents"
+    print(f"{' '.join(word for word in about if word not in ('', 'nan'))} ({row['n']:.0f} {units})")
     for name, value in row.items():
         if f"{name}_low" in row or name in COSTS:
             digits = style.decimals(pd.Series([value]))
