@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from mlm_vs_clm.corpora.building import Gathered, _list_without_room
+from mlm_vs_clm.corpora.building import _list_without_room
 from mlm_vs_clm.documents import Document, Entity
 from mlm_vs_clm.pipeline.downstream import _score
 from mlm_vs_clm.tasks import genres, ner, verification
@@ -61,11 +61,8 @@ def test_texts_without_labels_are_not_said_to_have_the_same():
 
 
 def test_the_check_of_a_corpus_says_that_all_documents_have_the_same_labels():
-    def notes(task, documents):
-        return _list_without_room(task, Gathered(None, {"": documents}, [], [], {}, {}))
-
-    assert "all documents have the same labels" in notes("genres", ONE_LABEL)[0]
-    assert "no document has labels" in notes("genres", NO_ENTITY)[0]
-    assert not notes("genres", TWO_LABELS) and not notes("ner", ONE_LABEL)
+    assert "all documents have the same labels" in _list_without_room("genres", ONE_LABEL)[0]
+    assert "no document has labels" in _list_without_room("genres", NO_ENTITY)[0]
+    assert not _list_without_room("genres", TWO_LABELS) and not _list_without_room("ner", ONE_LABEL)
     one_author = [Document(one.id, one.text, author="x") for one in ONE_LABEL]
-    assert "the same author" in notes("verification", one_author)[0]
+    assert "the same author" in _list_without_room("verification", one_author)[0]

@@ -26,7 +26,6 @@ from .windows import Cutting, cut
 
 Results = dict[str, ReaderResult]  # by official part
 N_NOTED = 200  # windows of each part that a check's note reads
-NEEDS = {"ner": "entities", "verification": "authors"}  # texts without labels are compared all the same
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,11 @@ class Gathered:
     problems: list[GivenProblem]
     counted: Counter
     rules: dict[str, str]
+
+    @property
+    def windows(self) -> list[Document]:
+        """Return the windows of all parts."""
+        return [window for of_official in self.parts.values() for window in of_official]
 
 
 def build(
@@ -67,9 +71,8 @@ def check_own(
     path: Path,
     sizes: Sizes,
     cutting: Cutting,
-    *,
     task: str,
-    note: Callable[[list[str]], str] = lambda texts: "",
+    note: Callable[[list[str]], str],
 ) -> tuple[str, list[str]]:
     """Return a corpus's data card as Markdown ("" if it cannot be read), and every mistake found, without its text.
 
@@ -81,7 +84,7 @@ def check_own(
         gathered = gather(source, files, cutting, mistakes.append)
     except StudyError as mistake:
         return "", [str(error) for error in (*mistakes, mistake)]
-    mistakes += _missing_for(task, gathered)
+    mistakes += _missing_for(task, gathered.windows)
     try:
         corpus = arrange(gathered, files, sizes, cutting.seed)
         encode(corpus)  # all that a run does before it writes
@@ -92,37 +95,34 @@ def check_own(
         card = describe(source, by_official, gathered.dropped, gathered.rules, [path.name], +gathered.counted)
     windows = [window.text for of_official in gathered.parts.values() for window in of_official[:N_NOTED]]
     card["language"]["note"] = note(windows)
-    paragraphs = [card_markdown(card), *_list_without_room(task, gathered)]
+    paragraphs = [card_markdown(card), *_list_without_room(task, gathered.windows)]
     return "\n".join(paragraphs), [str(mistake) for mistake in mistakes]
 
 
-def _missing_for(task: str, gathered: Gathered) -> list[StudyError]:
-    """Return a mistake if no document has what the task learns from."""
-    windows = [window for of_official in gathered.parts.values() for window in of_official]
-    has = {
-        "entities": any(window.entities for window in windows),
-        "authors": any(n > 1 for author, n in Counter(w.author for w in windows).items() if author),
-    }
-    needed = NEEDS.get(task)
-    if needed is None or has[needed]:
+def _missing_for(task: str, windows: list[Document]) -> list[StudyError]:
+    """Return a mistake if no document has what the task learns from; texts without labels are compared all the same."""
+    authors = Counter(window.author for window in windows if window.author)
+    if task == "ner" and not any(window.entities for window in windows):
+        problem, needed = "no document has entities", "entities"
+    elif task == "verification" and max(authors.values(), default=0) < 2:
+        problem, needed = "no author has two documents", "authors"
+    else:
         return []
-    problem = "no author has two documents" if needed == "authors" else f"no document has {needed}"
     return [StudyError(f"corpus.task={task}: {problem}: choose another task or give {needed}")]
 
 
-def _list_without_room(task: str, gathered: Gathered) -> list[str]:
+def _list_without_room(task: str, windows: list[Document]) -> list[str]:
     """Return a note where all documents have the same answer to the task: every score would be its bound."""
-    windows = [window for of_official in gathered.parts.values() for window in of_official]
-    answers: dict[str, set] = {
-        "genres": {frozenset(window.labels) for window in windows},
-        "verification": {window.author for window in windows},
+    answers_of: dict[str, tuple[str, set]] = {
+        "genres": ("labels", {frozenset(window.labels) for window in windows}),
+        "verification": ("author", {window.author for window in windows}),
     }
-    if task == "genres" and not any(answers[task]):
+    kind, answers = answers_of.get(task, ("", set()))
+    if task == "genres" and not any(answers):
         return ["note: no document has labels: the texts are compared, and no task model is trained"]
-    answer = {"genres": "the same labels", "verification": "the same author"}
-    if len(answers.get(task, ())) != 1 or not any(answers[task]):
+    if len(answers) != 1 or not any(answers):
         return []
-    return [f"note: corpus.task={task}: all documents have {answer[task]}, so the task measures nothing"]
+    return [f"note: corpus.task={task}: all documents have the same {kind}, so the task measures nothing"]
 
 
 def arrange(gathered: Gathered, files: dict[str, Path], sizes: Sizes, seed: int) -> Corpus:

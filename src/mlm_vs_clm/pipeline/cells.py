@@ -28,10 +28,7 @@ CURVE = "curve/"  # opens the names of scores at the budgets of a training
 
 def save_corruptions(path: Path, corruptions: list[Corruption]) -> None:
     """Write which words of each document are blanks."""
-    write_lines(
-        path,
-        ({"id": c.id, "words": c.words, "blanks": c.blanks, "n_eligible": c.n_eligible} for c in corruptions),
-    )
+    write_lines(path, map(vars, corruptions))
 
 
 @lru_cache(maxsize=8)
@@ -89,14 +86,9 @@ def of_stage(inputs: dict[str, Path], stage: str) -> list[Path]:
     return [path for _, path in named if path.parent.name == stage]
 
 
-def of_networks(inputs: dict[str, Path]) -> list[Path]:
-    """Return the folders of the networks that were fine-tuned with real text, and of the majority answers beside them."""
-    return [path for name, path in sorted(inputs.items()) if name.startswith(UNDERSTANDING)]
-
-
-def of_curve(inputs: dict[str, Path]) -> list[Path]:
-    """Return the folders of the scores along the training curves."""
-    return [path for name, path in sorted(inputs.items()) if name.startswith(CURVE)]
+def opened_by(inputs: dict[str, Path], opening: str) -> list[Path]:
+    """Return the folders of the artifacts whose names an opening begins (CURVE, UNDERSTANDING), in the order of their names."""
+    return [path for name, path in sorted(inputs.items()) if name.startswith(opening)]
 
 
 def describe_cell(inputs: dict[str, Path]) -> dict:

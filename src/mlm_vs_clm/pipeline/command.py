@@ -166,18 +166,12 @@ def _run_job(run: Callable[[Job], None], raw: DictConfig, overrides: list[str]) 
     if job.config.scale.minutes and stage not in UNTRAINED:
         job.set_budget()
     run(job)
-    if job.result and not is_sweep():
-        _print_result(stage, job.result)
+    if job.result and not is_sweep():  # the numbers of a sweep are in its table
+        from .tabulate import STAGES, print_result  # here, as it loads pandas
+
+        if stage in STAGES:
+            print_result(job.result)
     return str(job.result.resolve()) if job.result else None
-
-
-def _print_result(stage: str, folder: Path) -> None:
-    """Print the numbers of a single run of a stage that has any; those of a sweep are in its table."""
-    # Here, as it loads pandas.
-    from .tabulate import STAGES, print_result
-
-    if stage in STAGES:
-        print_result(folder)
 
 
 def show_help(run: Callable) -> None:

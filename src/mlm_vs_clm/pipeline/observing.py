@@ -26,20 +26,21 @@ from ..tasks import TASKS
 from ..tasks.outcome import UNDEFINED
 from .artifacts import inputs_of, name_of, read_record
 from .cells import (
+    CURVE,
     describe_network,
     describe_score,
     describe_task,
     load_blanked_texts,
     load_filled,
-    of_curve,
-    of_networks,
     of_stage,
+    opened_by,
     read_network,
     read_scored,
     read_statistics,
     read_trained,
 )
 from .config import ObjectiveConfig, TrainingConfig
+from .recipes import UNDERSTANDING
 from .scoring import MetricStatistics, summarise
 
 Extra = Mapping[Path, Sequence[MetricStatistics]]  # what the report measures of the cell of a score artifact
@@ -47,7 +48,7 @@ Extra = Mapping[Path, Sequence[MetricStatistics]]  # what the report measures of
 
 def observe(settings: dict, inputs: dict[str, Path], wordnet: Path) -> Observations:
     """Return the frames of a study; words are looked up in `wordnet`."""
-    final, along = of_stage(inputs, "score"), of_curve(inputs)
+    final, along = of_stage(inputs, "score"), opened_by(inputs, CURVE)
     design, extra = read_settings(settings, final), count_nonwords(inputs, to_main(settings), wordnet)
     if "reference" in settings:
         compared = compare_fills(final, settings["reference"])
@@ -55,7 +56,7 @@ def observe(settings: dict, inputs: dict[str, Path], wordnet: Path) -> Observati
     for path, measured in read_disclosure(inputs, final).items():
         extra[path] = [*extra.get(path, ()), *measured]
     cells = {path: _with_extra(read_scored(path), extra.get(path, ())) for path in (*final, *along)}
-    trained, networks = of_stage(inputs, "downstream"), of_networks(inputs)
+    trained, networks = of_stage(inputs, "downstream"), opened_by(inputs, UNDERSTANDING)
     abouts = {path: describe_task(path) for path in trained} | {
         path: describe_network(path) for path in networks
     }
@@ -154,7 +155,8 @@ def _describe_extra(statistics: MetricStatistics) -> dict:
 def count_nonwords(inputs: dict[str, Path], main: tuple[str, float], wordnet: Path) -> dict[Path, list]:
     """Return the non-words among the fills of every arm at the main cell; no rows, and the reason, without WordNet."""
     splits = (load_split(path, "pretrain") for path in of_stage(inputs, "corpus"))
-    at_main = [path for path in of_stage(inputs, "score") if _masking(path) == main]
+    masking = itemgetter("strategy", "ratio")
+    at_main = [path for path in of_stage(inputs, "score") if masking(describe_score(path)) == main]
     try:
         metric = make_nonwords((document.text for split in splits for document in split), wordnet)
     except StudyError as error:
@@ -164,11 +166,6 @@ def count_nonwords(inputs: dict[str, Path], main: tuple[str, float], wordnet: Pa
         path: [MetricStatistics("fills", NONWORDS, metric, metric.statistics(_list_fills(path)))]
         for path in at_main
     }
-
-
-def _masking(path: Path) -> tuple[str, float]:
-    about = describe_score(path)
-    return about["strategy"], about["ratio"]
 
 
 def _list_fills(path: Path) -> list[list[str]]:

@@ -82,13 +82,9 @@ def _list_cell(
         return
     turn = 1 if arm_name in BOUNDS else 2
     yield turn, f"score/{cell_name}/{arm_name}", recipes.score(full)
-    if is_main and seed in grid.seeds and _is_followed(variant.base, grid):
+    followed = {*grid.curve, *(COUNTING if grid.curve else ())}
+    if is_main and seed in grid.seeds and variant.base in followed:
         yield from ((2, name, recipe) for name, recipe in _list_curve(full, cell_name).items())
-
-
-def _is_followed(base: str, grid: GridConfig) -> bool:
-    """Return whether an arm is scored along the curve: one that `grid.curve` names, and beside such the counted tables."""
-    return base in grid.curve or bool(grid.curve) and base in COUNTING
 
 
 def _name_trainings(full: Config, run: str) -> dict[str, Recipe]:

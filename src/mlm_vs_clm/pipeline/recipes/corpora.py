@@ -70,7 +70,7 @@ def check_corpus(config: Config) -> None:
     sizes = Sizes(**_sizes(config, chosen.name))
     cutting = Cutting(chosen.window_words, chosen.min_words, chosen.seed)
     note = partial(_note_encoder, config.scoring.encoder, config.data_dir)
-    card, mistakes = check_own(source, path, sizes, cutting, task=chosen.task, note=note)
+    card, mistakes = check_own(source, path, sizes, cutting, chosen.task, note)
     print("\n".join([card, *(mistakes or ["no mistakes"])]))
     if mistakes:
         can_skip = card and not chosen.skip_mistakes
