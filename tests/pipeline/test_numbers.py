@@ -108,6 +108,7 @@ def test_a_number_is_in_its_range_or_refused_with_its_key_its_value_and_its_rang
         (["scale.grid.seeds=[0, -1]"], r"scale.grid.seeds\[1\]=-1: give 0 to"),
         (["scale.grid.maskings=[{strategy: random, ratio: nan}]"], r"maskings\[0\].ratio=nan must be between 0 and 1, 0 left out"),
         (["scale.grid.also=[{strategy: random, arms: [mlm]}]"], r"scale.grid.also\[0\].ratio=0.0 must be between 0 and 1, 0 left"),
+        (["scale.grid.also=[{ratio: 0.3, arms: [mlm]}]"], r"also\[0\].ratio has no effect without scale.grid.also\[0\].strategy"),
         (["scale.grid.also=[{arms: [mlm], vary: {arm.top_p: [0.9, 2]}}]"], r"also\[0\].vary.arm.top_p=2 must be between"),
         (
             ["scale.grid.also=[{arms: [mlm], vary: {model.training.budget_share: [inf]}}]"],

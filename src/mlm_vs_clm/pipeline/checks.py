@@ -37,7 +37,7 @@ def _check_cell(key: str, cell: CellConfig, ranges: dict[str, Range]) -> None:
     """Raise StudyError for the masking of a cell's own that is none, and for a value that it varies."""
     if cell.strategy:
         check_number(f"{key}.ratio", cell.ratio, range_of(MaskingConfig, "ratio"))
-    for setting in ("tags", "types"):
+    for setting in ("ratio", "tags", "types"):
         if getattr(cell, setting) and not cell.strategy:
             raise StudyError(f"{key}.{setting} has no effect without {key}.strategy: name the strategy")
     for setting, values in cell.vary.items():
