@@ -21,7 +21,7 @@ MANIFEST = "MANIFEST.sha256"  # of all results, in the format of sha256sum
 STUDY = "study.yaml"  # in the folder of a study
 
 
-CHECKOUT = Path(__file__).parents[2]
+CHECKOUT = Path(__file__).resolve().parents[2]
 # Of the checkout: conf, docs, experiments, notebooks, results. An installed package has what it reads of these in `shipped`.
 ROOT = CHECKOUT if (CHECKOUT / "conf" / "config.yaml").is_file() else Path(__file__).parent / "shipped"
 CHECKPOINT = "checkpoint"
