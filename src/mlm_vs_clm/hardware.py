@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 CPU = ("cpu family", "model")  # the entries of /proc/cpuinfo that identify a generation
-DEVICE = re.compile(r"auto|cpu|cuda(:\d{1,3})?")
+DEVICE = re.compile(r"auto|cpu|cuda(:(0|[1-9]\d{0,2}))?")
 DTYPES = {"fp32": "float32", "bf16": "bfloat16"}  # setting `precision` -> torch's name
 
 

@@ -20,6 +20,8 @@ def test_a_gpu_that_is_not_there_is_refused(monkeypatch):
     assert [choose_device(wish) for wish in ("auto", "cuda", "cuda:1")] == ["cuda", "cuda", "cuda:1"]
     with pytest.raises(StudyError, match="device=cuda:2: torch sees 2 in all"):
         choose_device("cuda:2")
+    with pytest.raises(StudyError, match="device=cuda:01 is unknown"):
+        choose_device("cuda:01")  # torch reads no leading zero
 
 
 @pytest.mark.parametrize(
