@@ -3,12 +3,13 @@
 import copy
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import is_dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import zip_longest
 from typing import Any, Protocol
 
 from ..errors import StudyError
 from . import recipes, study
+from .artifacts import Recipe
 from .composing import is_of_model
 from .config import RUNTIME_TRAINING, Config
 
@@ -124,16 +125,21 @@ class _Reach:
             precision = "fp32" if config.precision == "auto" else config.precision
             return replace(config, device="cpu", precision=precision)  # to choose either would load torch
 
-        for make in (study.results,) if self.stage in STUDIES else CELL:
+        for list_recipes in (
+            [study.results] if self.stage in STUDIES else [partial(_one, cell_recipe) for cell_recipe in CELL]
+        ):
             try:
                 config = choose()
                 yield str(config.scale.minutes)
-                made = make(config, choose) if make is study.results else [make(config)]
-                yield from (recipe.id for recipe in made)
+                yield from (recipe.id for recipe in list_recipes(config, choose))
             except Exception as error:
                 if self.stage in STUDIES and not change:
                     raise  # as making the study would
                 yield f"{type(error).__name__}: {error}"
+
+
+def _one(make: Callable[[Config], Recipe], config: Config, choose: Callable[..., Config]) -> Iterator[Recipe]:
+    yield make(config)
 
 
 def _find_change(config: Config, changed: Config) -> Change:
