@@ -73,9 +73,10 @@ def check_own(
     cutting: Cutting,
     task: str,
     note: Callable[[list[str]], str],
-) -> tuple[str, list[str]]:
+) -> tuple[str, list[str], bool]:
     """Return a corpus's data card as Markdown ("" if it cannot be read), and every mistake found, without its text.
 
+    The third value says whether nothing is wrong but with single documents, so that the corpus is sound without these.
     `note(texts)` may say more of the language of the first windows: a line of the card, or "".
     """
     mistakes: list[StudyError] = []
@@ -83,7 +84,8 @@ def check_own(
     try:
         gathered = gather(source, files, cutting, mistakes.append)
     except StudyError as mistake:
-        return "", [str(error) for error in (*mistakes, mistake)]
+        return "", [str(error) for error in (*mistakes, mistake)], False
+    n_of_documents = len(mistakes)
     mistakes += _missing_for(task, gathered.windows)
     try:
         corpus = arrange(gathered, files, sizes, cutting.seed)
@@ -96,7 +98,7 @@ def check_own(
     windows = [window.text for of_official in gathered.parts.values() for window in of_official[:N_NOTED]]
     card["language"]["note"] = note(windows)
     paragraphs = [card_markdown(card), *_list_without_room(task, gathered.windows)]
-    return "\n".join(paragraphs), [str(mistake) for mistake in mistakes]
+    return "\n".join(paragraphs), [str(mistake) for mistake in mistakes], n_of_documents == len(mistakes)
 
 
 def _missing_for(task: str, windows: list[Document]) -> list[StudyError]:

@@ -70,13 +70,13 @@ def check_corpus(config: Config) -> None:
     sizes = Sizes(**_sizes(config, chosen.name))
     cutting = Cutting(chosen.window_words, chosen.min_words, chosen.seed)
     note = partial(_note_encoder, config.scoring.encoder, config.data_dir)
-    card, mistakes = check_own(source, path, sizes, cutting, chosen.task, note)
+    card, mistakes, is_sound_without = check_own(source, path, sizes, cutting, chosen.task, note)
     print("\n".join([card, *(mistakes or ["no mistakes"])]))
     if mistakes:
-        can_skip = card and not chosen.skip_mistakes
+        can_skip = is_sound_without and not chosen.skip_mistakes
         raise StudyError(
             f"mistakes in {path}: {len(mistakes)}, listed above; correct them"
-            + ", or set corpus.skip_mistakes=true" * bool(can_skip)
+            + ", or set corpus.skip_mistakes=true" * can_skip
         )
 
 
