@@ -262,6 +262,15 @@ def test_a_correlation_has_words_of_its_own():
     }
 
 
+def test_every_rank_correlation_is_judged_by_its_bound():
+    about = {"corpus": "plots", "quality_scope": "document", "quality_metric": "bleu", "reason": ""}
+    about |= {"statistic": "partial_spearman", "value": 0.3, "low": 0.1, "high": 0.45, "bound": 0.5}
+    rule = pick_rule("C5", conditions=[{"name": "partial", "statistic": "partial_spearman"}])
+    tables = {"correlation": pd.DataFrame([about | {"n_cells": 40}]), "downstream": WORTH}
+    table = ask(rule, simulate({}, np.random.default_rng(0)), **tables)
+    assert find(table, metric="bleu")["words"] == "no strong correlation"
+
+
 @pytest.mark.parametrize(
     ("flops", "outcome", "told"),
     [
@@ -318,6 +327,13 @@ def test_rules_are_checked_and_hashed(tmp_path):
     path.write_text(CLAIMS.read_text().replace("gate: first", "gate: nobody"))
     with pytest.raises(StudyError, match="claim C2: gate nobody is unknown"):
         load_rules(path, MAIN)
+    for named, told in (
+        ("name: masked half, kind: nothing", "kind nothing is unknown"),
+        ("n: 1", "has no name"),
+    ):
+        path.write_text(CLAIMS.read_text().replace("name: masked half", named, 1))
+        with pytest.raises(StudyError, match=f"claim C3: a condition:? {told}"):
+            load_rules(path, MAIN)
     path.write_text(CLAIMS.read_text().replace("margin: 0.02", "margin: 0.03"))
     assert hash_rules(load_rules(path, MAIN)) != hash_rules(RULES)
 
@@ -342,5 +358,8 @@ def test_a_share_of_a_gain_without_both_ends_was_not_run():
     cells = simulate({"clm": 0.2, "infill": 0.3}, np.random.default_rng(1), runs=1)
     row = find(ask(SHARES, cells))
     assert (row["status"], row["reason"]) == ("not run", "not run: mlm")
+    # The order in which rules name a masking means nothing.
+    backwards = dict(reversed(SHARES["cells"].items()))
+    assert find(ask(SHARES | {"cells": backwards}, cells))["reason"] == row["reason"]
     same = simulate({"clm": 0.0, "infill": 0.0, "mlm": 0.0}, np.random.default_rng(1), runs=1)
     assert find(ask(SHARES, same))["status"] == "not run"

@@ -27,6 +27,7 @@ def test_no_break_is_looked_for_at_the_ends_nor_without_cells():
     assert places.min() >= 0.15 and places.max() <= 0.85
     assert find_threshold(QUALITY[:5], QUALITY[:5]).reason.startswith("fewer than")
     assert find_threshold(QUALITY, 2 * QUALITY).reason == "utility is an exact line of quality"
+    assert find_threshold(QUALITY, np.ones(33)).reason == "utility does not vary"
 
 
 def test_the_unit_of_quality_does_not_change_the_test():

@@ -9,7 +9,7 @@ import pandas as pd
 from .cells import group_by
 from .competence import Competence, Place
 from .power import MOST, SETTLED_RUNS, describe_needs, smallest_detectable_effect
-from .questions import Question
+from .questions import Question, read_masking
 from .study import Study
 from .tables import COLUMNS
 from .text_questions import (
@@ -30,6 +30,7 @@ from .training_questions import (
 )
 from .verdicts import (
     AT_LEAST,
+    CORRELATION,
     COST,
     DIFFERENCE,
     MADE,
@@ -90,10 +91,12 @@ def ask_all(rules: Sequence[dict], study: Study) -> list[Question]:
 
 
 def find_kind(question: Question) -> str:
-    """Return how a comparison is judged."""
+    """Return how a comparison is judged: every correlation by its bound, whichever coefficient a condition names."""
     if not math.isnan(question.at_least):
         return AT_LEAST
-    return question.condition.get("statistic", COST if question.measure[1] == "flops" else DIFFERENCE)
+    if statistic := question.condition.get("statistic"):
+        return SLOPE if statistic == SLOPE else CORRELATION
+    return COST if question.measure[1] == "flops" else DIFFERENCE
 
 
 def _find_gate(question: Question, study: Study) -> Verdict:
@@ -108,12 +111,11 @@ def _find_gate(question: Question, study: Study) -> Verdict:
 def find_silent(question: Question, competence: Competence) -> dict[str, str]:
     """Return why sides may not speak, and whose arms they are; none where no arm needs to be competent."""
     gate = question.condition.get("gate", question.claim["gate"])
-    main = tuple(question.claim["main"].values())
     if gate in ("none", "task") and "comparison" not in question.condition:
         return {}
     places = [question.first] if gate == "first" else [question.first, question.second]
     if gate == "main":
-        places = [(place[0], place[1], *main) for place in places]
+        places = [(*place[:2], *read_masking(question.claim["main"])) for place in places]
     return {reason: place[1] for place in places if (reason := competence.explain(place))}
 
 
@@ -148,8 +150,11 @@ def _to_row(question: Question, gate: Verdict, p: float, competence: Competence)
 def _name_side(side: str, place: Place) -> dict:
     """Return the columns of one side: its arm, and its masking where it has one."""
     _, arm, strategy, ratio = place
-    masking = (strategy, ratio) if isinstance(strategy, str) and strategy else ("", math.nan)
-    return {f"{side}_arm": arm, f"{side}_strategy": masking[0], f"{side}_ratio": masking[1]}
+    return {
+        f"{side}_arm": arm,
+        f"{side}_strategy": strategy,
+        f"{side}_ratio": ratio if strategy else math.nan,
+    }
 
 
 def _is_unsure(question: Question, competence: Competence) -> bool:
@@ -182,7 +187,7 @@ def _count_cells(question: Question) -> str:
     estimate = question.estimate
     is_slope = question.condition.get("statistic") == SLOPE
     size = abs(estimate.difference)
-    distance = max(question.margin - size, size - (0 if is_slope else question.margin))
+    distance = max(size - (0 if is_slope else question.margin), question.margin - size)  # a margin may be NaN
     if not distance > 0:
         return "nothing: the estimate lies on the bound"
     times = (max(estimate.high - estimate.difference, estimate.difference - estimate.low) / distance) ** 2

@@ -37,21 +37,26 @@ def load_rules(path: Path, main: tuple[str, float], track: str = MATCHED) -> lis
 def read_rules(path: Path) -> list[dict]:
     """Return the claims of a file as they stand there.
 
-    Raises StudyError for a claim that lacks a key, or whose gate or kind is unknown.
+    Raises StudyError for a claim that lacks a key, a condition without a name, and a gate or kind of either that is unknown.
     """
-    from .answers import KINDS
-
     rules = _parse(Path(path).read_text(encoding="utf-8"))
     for rule in rules:
-        absent = [key for key in KEYS if key not in rule]
-        if absent:
-            raise StudyError(f"{path}: claim {rule.get('id', '?')} has no {absent[0]}: add it")
-        for key, choices in (("kind", KINDS), ("gate", GATES)):
-            if rule[key] not in choices:
-                raise StudyError(
-                    f"{path}: claim {rule['id']}: {key} {rule[key]} is unknown: choose {', '.join(choices)}"
-                )
+        claim = f"{path}: claim {rule.get('id', '?')}"
+        _check(claim, KEYS, rule)
+        for condition in rule["conditions"]:
+            _check(f"{claim}: a condition", ("name",), condition)
     return rules
+
+
+def _check(place: str, keys: Sequence[str], rule: dict) -> None:
+    """Raise StudyError where a claim or a condition lacks one of its keys, or has an unknown kind or gate."""
+    from .answers import KINDS
+
+    if absent := [key for key in keys if key not in rule]:
+        raise StudyError(f"{place} has no {absent[0]}: add it")
+    for key, choices in (("kind", KINDS), ("gate", GATES)):
+        if key in rule and rule[key] not in choices:
+            raise StudyError(f"{place}: {key} {rule[key]} is unknown: choose {', '.join(choices)}")
 
 
 @lru_cache(maxsize=4)

@@ -45,6 +45,11 @@ def find_margin(margin: Mapping[str, float] | float, measure: tuple[str, str], e
     return margin * extent
 
 
+def read_masking(cell: Mapping) -> tuple[str, float]:
+    """Return the masking that rules name by its strategy and ratio, in whatever order."""
+    return cell["strategy"], cell["ratio"]
+
+
 def list_measures(claim: dict, condition: dict) -> list[tuple[str, str]]:
     """Return the measures (scope, metric) that a condition asks for: its own, or those of its claim."""
     return [(measure["scope"], measure["metric"]) for measure in condition.get("measures", claim["measures"])]

@@ -11,17 +11,15 @@ import pandas as pd
 from ..stats import PairedDifference, compare_runs, ratio_of_sums
 from .competence import Place
 from .paired import GAIN, BySeed, compare_cells, stack_sides
-from .questions import Question, find_margin, find_p, list_measures, read_interval
+from .questions import Question, find_margin, find_p, list_measures, read_interval, read_masking
 from .study import Study
 from .tables import COMPUTE
 
 
 def ask_difference(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Question]:
     """Compare two arms on the same blanks, by every measure; no row of an optional condition whose arms were not run."""
-    cell = condition.get("cells", claim["cells"])
-    first, second = (
-        (corpus, condition[side]["arm"], cell["strategy"], cell["ratio"]) for side in ("first", "second")
-    )
+    masking = read_masking(condition.get("cells", claim["cells"]))
+    first, second = ((corpus, condition[side]["arm"], *masking) for side in ("first", "second"))
     if not condition.get("optional") or {first, second} <= {*study.scored}:
         yield from _ask_pair(claim, condition, first, second, study)
 
@@ -58,7 +56,7 @@ def ask_equal_share(claim: dict, condition: dict, corpus: str, study: Study) -> 
 def ask_share_of_gain(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Question]:
     """Ask which share of the gain from one arm to another a third arm has, and whether it is above `at_least`."""
     names = [condition["arm"], claim["from"], claim["to"]]
-    places: list[Place] = [(corpus, name, *claim["cells"].values()) for name in names]
+    places: list[Place] = [(corpus, name, *read_masking(claim["cells"])) for name in names]
     arm, low, high = (study.scored.get(place, {}) for place in places)
     for scope, metric in list_measures(claim, condition):
         gain = (scope, metric + GAIN)
@@ -112,8 +110,8 @@ def _ask_frontier(claim: dict, condition: dict, corpus: str, study: Study) -> It
     cell = {"kind": COMPUTE, "comparison": condition["comparison"], "metric": "exact_match"}
     rows = study.rows("comparisons", corpus, **cell)
     rows = rows[rows["at"] != "equal documents"] if len(rows) else rows
-    strategy, ratio = claim["main"].values()
-    places = [(corpus, condition[side]["arm"], strategy, ratio) for side in ("first", "second")]
+    masking = read_masking(claim["main"])
+    places = [(corpus, condition[side]["arm"], *masking) for side in ("first", "second")]
     estimate = PairedDifference(reason="not run: neither arm was run at costs on both sides of the other's")
     note = ""
     defined = rows[rows["value"].notna()] if len(rows) else rows
@@ -142,8 +140,8 @@ def _find_ratings(place: Place, question: str, study: Study) -> pd.DataFrame:
 
 def ask_ratings(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Question]:
     """Compare two arms over the documents that raters saw of both, raters averaged, by author where authors repeat."""
-    arms = [condition[side]["arm"] for side in ("first", "second")]
-    places = [(corpus, arm, *claim["cells"].values()) for arm in arms]
+    masking = read_masking(claim["cells"])
+    places = [(corpus, condition[side]["arm"], *masking) for side in ("first", "second")]
     for measure in list_measures(claim, condition):
         sides = [_find_ratings(place, measure[1], study) for place in places]
         estimate = PairedDifference(reason="not run: no ratings of these texts")

@@ -33,8 +33,10 @@ def find_threshold(quality: np.ndarray, utility: np.ndarray, permutations: int =
     F distribution.
     """
     places = list_places(quality)
-    if len(quality) < FEWEST_CELLS or len(places) < 2 or np.ptp(utility) == 0:
+    if len(quality) < FEWEST_CELLS or len(places) < 2:
         return Threshold(reason=f"fewer than {FEWEST_CELLS} cells of different quality")
+    if np.ptp(utility) == 0:
+        return Threshold(reason="utility does not vary")
     line = np.stack([np.ones_like(quality), quality], axis=1)
     left = _project_out(line, utility[:, None])[:, 0]
     if left @ left <= 1e-12 * np.ptp(utility) ** 2:

@@ -7,7 +7,6 @@ from itertools import product
 
 from ..stats import PairedDifference
 from ..tasks import TASKS
-from .competence import Place
 from .differences import compare_trained
 from .learned import compare_learning, compare_negatives, compare_with_chance
 from .paired import UTILITY_DEGREES, widen
@@ -21,6 +20,7 @@ from .questions import (
     find_p_beyond,
     list_measures,
     read_interval,
+    read_masking,
 )
 from .study import Study
 from .verdicts import UTILITY
@@ -44,7 +44,7 @@ def ask_utility(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
         first, second = (
             (corpus, name, "", 0.0)
             if (corpus, name, "", 0.0) in study.trained
-            else (corpus, name, of_side["strategy"], of_side["ratio"])
+            else (corpus, name, *read_masking(of_side))
             for name, of_side in zip(names, cells, strict=True)
         )
         sides = [study.trained.get(place, {}) for place in (first, second)]
@@ -110,7 +110,7 @@ def ask_writers(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
     if study.tasks.get(corpus) != condition["task"]:
         return
     cell, room = condition["cells"], _explain_room(claim, corpus, condition["cells"], study)
-    place = (corpus, QUALITY, *cell.values()), (corpus, "utility", *cell.values())
+    place = (corpus, QUALITY, *read_masking(cell)), (corpus, "utility", *read_masking(cell))
     margin = float(claim["margin"])
     for scope, metric in list_measures(claim, condition):
         columns = {"scope": scope, "metric": metric, "statistic": condition["statistic"]}
@@ -125,8 +125,8 @@ def ask_writers(claim: dict, condition: dict, corpus: str, study: Study) -> Iter
 
 def ask_learning(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Question]:
     """Compare what a nat of dev loss cost the trainings of two arms, in FLOPs, as a logarithm of their ratio."""
-    strategy, ratio = claim["main"].values()
-    places: list[Place] = [(corpus, condition[side]["arm"], strategy, ratio) for side in ("first", "second")]
+    masking = read_masking(claim["main"])
+    places = [(corpus, condition[side]["arm"], *masking) for side in ("first", "second")]
     curves = [study.find_curve(place) for place in places]
     estimate = compare_learning(curves[0], curves[1], claim["noise"]["dev_loss"])
     predicted = [f"{curve['tokens_predicted'].max():,.0f}" for curve in curves if len(curve)]
@@ -142,8 +142,8 @@ def ask_learning(claim: dict, condition: dict, corpus: str, study: Study) -> Ite
 def ask_pairs(claim: dict, condition: dict, corpus: str, study: Study) -> Iterator[Question]:
     """Compare how many held-out pairs an arm's model tells right with one kind of negatives, with chance or another kind."""
     arm, kinds = condition["arm"], condition["negatives"]
-    strategy, ratio = claim["main"].values()
-    pairs = [study.find_pairs((corpus, arm, strategy, ratio), kind) for kind in kinds]
+    place = (corpus, arm, *read_masking(claim["main"]))
+    pairs = [study.find_pairs(place, kind) for kind in kinds]
     names = [f"{arm} ({kind})" for kind in kinds] + ["chance"] * (len(kinds) == 1)
     first, second = ((corpus, name, "", 0.0) for name in names)
     bound = condition.get("at_least", math.nan)
