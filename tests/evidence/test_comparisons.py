@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 import numpy as np
-from made_cells import make_study, matched
+import pytest
+from made_cells import MAIN, make_study, matched, scored
 
 from mlm_vs_clm.evidence.cells import Comparison
 from mlm_vs_clm.evidence.comparisons import compare_maskings
@@ -30,3 +31,19 @@ def test_a_measure_that_one_arm_lacks_has_no_row():
     table = compare_maskings([Comparison("known length", "mlm", "clm")], make_study(plain, likely), {})
     assert table["metric"].tolist() == ["exact_match"]
     assert compare_maskings([Comparison("both", "mlm", "infill")], make_study(plain, likely), {}).empty
+
+
+def test_by_its_nats_an_arm_is_ahead_that_is_further_below_its_table():
+    nats = {
+        "mlm": (1.0, "both"),
+        "clm": (1.5, "left"),
+        "bigram_both": (2.0, "none"),
+        "bigram_left": (2.0, "none"),
+    }
+    cells = [
+        scored(arm, {("fills", "nats_per_character"): np.tile([10 * value, 10.0], (12, 1))}, context=context)
+        for arm, (value, context) in nats.items()
+    ]
+    first, second = (("plots", arm, *MAIN) for arm in ("mlm", "clm"))
+    found = make_study(*cells).compare(first, second, ("fills", "nats_per_character_lead"))
+    assert found.difference == pytest.approx(0.5)

@@ -26,7 +26,7 @@ def list_leads(study: Study) -> pd.DataFrame:
         for place in study.scored
         if not is_baseline(place[1])
         for measure in MEASURES
-        if (table := _find_best(place, measure, study)) and study.has(place, measure)
+        if (table := _find_best(place, measure, study)) and measure in study.list_measures(place)
     ]
     return pd.DataFrame(rows, columns=COLUMNS["leads"])
 
@@ -34,7 +34,7 @@ def list_leads(study: Study) -> pd.DataFrame:
 def _find_best(place: Place, measure: tuple[str, str], study: Study) -> Place | None:
     """Return the place of the table with the highest score on the blanks of an arm; None where none was run."""
     places = [(place[0], table, *place[2:]) for table in TABLES]
-    places_scored = [table_place for table_place in places if study.has(table_place, measure)]
+    places_scored = [table_place for table_place in places if measure in study.list_measures(table_place)]
     return max(
         places_scored, key=lambda table_place: _score_table(place, table_place, measure, study), default=None
     )

@@ -75,14 +75,14 @@ class Study:
 
         `noise`: by metric the deviation between trainings, for a statement on objectives (see `widen`).
         """
-        ends = (second, first) if is_lower_better(measure[1]) else (first, second)
+        ends = (second, first) if is_lower_better(measure[1].removesuffix(LEAD)) else (first, second)
         sides, names = [self.read(place, measure) for place in ends], tuple(map(name_place, ends))
         estimate = compare_cells(sides[0], sides[1], measure, self.resamples, (names[0], names[1]))
         return widen(estimate, (noise or {}).get(measure[1], 0.0))
 
-    def has(self, place: Place, measure: tuple[str, str]) -> bool:
-        """Return whether a place was scored by a measure, at whatever seed."""
-        return any(measure in cell.statistics for cell in self.scored.get(place, {}).values())
+    def list_measures(self, place: Place) -> set[tuple[str, str]]:
+        """Return the measures (scope, metric) by which a place was scored, at whatever seed."""
+        return {measure for cell in self.scored.get(place, {}).values() for measure in cell.statistics}
 
     def find_table(self, place: Place) -> str:
         """Return the word table of the context of a place's arm: that of most words in a row which was run there."""
