@@ -121,7 +121,7 @@ def test_missing_is_a_row_with_its_reason():
     rows = compare([matched("mlm", [1, 2]), matched("clm", [1, 2], seed=1)], 50)
     assert {row["comparison"] for row in rows} == {"known length"}  # the others were not run
     assert all(pd.isna(row["value"]) and row["reason"] for row in rows)
-    assert pick(rows, "known length")["reason"] == "the two arms share no seed"
+    assert pick(rows, "known length")["reason"] == "the arms share no seed"
     one = compare([matched("mlm", [1]), matched("clm", [1])], 50)
     assert "1 of the units" in pick(one, "known length")["reason"]
 

@@ -143,7 +143,7 @@ def compare_trained(
         return PairedDifference(reason=f"not run: {' and '.join(absent)}")
     pairs = _pair_texts(first, second)
     if not pairs:
-        return PairedDifference(reason="the two arms share no seed")
+        return PairedDifference(reason="the arms share no seed")
     if reasons := sorted(
         {f"{model.cell.arm}: {model.reason}" for pair in pairs for model in pair if model.reason}
     ):

@@ -14,17 +14,14 @@ import pandas as pd
 
 from blankfill.axes import PACE
 
-from ..stats import contrast_runs
 from .cells import Comparison, ScoredCell
 from .differences import MEASURES, keep_run, name_comparison
 from .paired import (
     BySeed,
-    find_aggregate,
+    contrast_cells,
     group_arms,
     group_seeds,
-    list_units,
     score_cells,
-    stack_seeds,
     widen,
     with_measure,
 )
@@ -144,35 +141,16 @@ def _difference(
     arms: Mapping[str, BySeed],
     precision: tuple[int, float],
 ) -> dict:
-    """Return both values and their difference, paired over documents or authors; equal seeds give equal draws.
+    """Return both values and their difference, paired over documents or authors.
 
     `precision` has the number of resamples and the noise between trainings.
     """
     resamples, noise = precision
-    mixed = [*first, *((arm, -share) for arm, share in second)]
-    runs = group_seeds(*(arms[arm] for arm, _ in mixed))
-    if not runs:
-        return {"reason": "the arms share no seed"}
-    rows = [[stack_seeds(arms[arm], seeds, measure) for arm, _ in mixed] for seeds in runs]
-    if any(len(set(map(len, of_run))) > 1 for of_run in rows):
-        return {"reason": "the two were not run on the same documents"}
-    aggregate = find_aggregate(measure[1])
-
-    def contrast(sums: np.ndarray) -> np.ndarray:
-        by_arm = np.split(sums, len(mixed), axis=-1)
-        return np.sum(
-            [share * aggregate(sums_of_arm) for sums_of_arm, (_, share) in zip(by_arm, mixed, strict=True)],
-            axis=0,
-        )
-
-    estimate = contrast_runs(
-        [np.hstack(of_run) for of_run in rows],
-        contrast,
-        resamples,
-        clusters=[list_units(arms[mixed[0][0]], seeds) for seeds in runs],
-    )
-    if np.isnan(estimate.difference):
-        return {"reason": f"defined for {estimate.n} of the units, two are needed", "n": estimate.n}
+    sides = [*((arms[arm], share) for arm, share in first), *((arms[arm], -share) for arm, share in second)]
+    estimate = contrast_cells(sides, measure, resamples)
+    if estimate.reason:
+        return {"reason": estimate.reason, "n": estimate.n or None}
+    runs = group_seeds(*(cells for cells, _ in sides))
     values: dict[str, Any] = {
         f"value_{name}": sum(share * score_cells(arms[arm], measure, runs) for arm, share in mix)
         for name, mix in (("first", first), ("second", second))

@@ -16,7 +16,7 @@ from ..stats import (
     NORMAL,
     Aggregate,
     PairedDifference,
-    compare_runs,
+    contrast_runs,
     difference_of_sums,
     gain_of_sums,
     point,
@@ -103,15 +103,27 @@ def compare_cells(
     sides = [with_measure(side, measure) for side in (first, second)]
     if absent := [name for name, side in zip(names, sides, strict=True) if not side]:
         return PairedDifference(reason=f"not run: {' and '.join(absent)}")
-    runs = group_seeds(*sides)
+    return contrast_cells([(sides[0], 1.0), (sides[1], -1.0)], measure, resamples)
+
+
+def contrast_cells(
+    sides: Sequence[tuple[BySeed, float]], measure: tuple[str, str], resamples: int
+) -> PairedDifference:
+    """Return the weighted sum of the scores of arms, each given by its cells and its weight; equal seeds give equal draws."""
+    runs = group_seeds(*(cells for cells, _ in sides))
     if not runs:
-        return PairedDifference(reason="the two arms share no seed")
-    sizes = [[len(side[seed].statistics[measure]) for seeds in runs for seed in seeds] for side in sides]
-    if sizes[0] != sizes[1]:
+        return PairedDifference(reason="the arms share no seed")
+    rows = [[stack_seeds(cells, seeds, measure) for cells, _ in sides] for seeds in runs]
+    if any(len(set(map(len, of_run))) > 1 for of_run in rows):
         return PairedDifference(reason="the two were not run on the same documents")
-    rows = [(stack_seeds(sides[0], run, measure), stack_seeds(sides[1], run, measure)) for run in runs]
-    units = [list_units(sides[0], seeds) for seeds in runs]
-    estimate = compare_runs(rows, find_aggregate(measure[1]), resamples, clusters=units)
+    aggregate = find_aggregate(measure[1])
+
+    def contrast(sums: np.ndarray) -> np.ndarray:
+        of_sides = zip(np.split(sums, len(sides), axis=-1), sides, strict=True)
+        return np.sum([weight * aggregate(of_side) for of_side, (_, weight) in of_sides], axis=0)
+
+    units = [list_units(sides[0][0], seeds) for seeds in runs]
+    estimate = contrast_runs([np.hstack(of_run) for of_run in rows], contrast, resamples, clusters=units)
     if np.isnan(estimate.difference):
         return replace(estimate, reason=f"defined for {estimate.n} of the units, two are needed")
     return estimate
