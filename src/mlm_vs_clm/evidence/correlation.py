@@ -21,7 +21,7 @@ from ..tasks.outcome import NO_ROOM, UNTRAINED
 from .competence import COMPETENT
 from .pooling import FORMULAS, MEASURES, fit_mixed_model, leave_each_out, pool
 from .tables import COLUMNS, OVERALL, find_utility
-from .verdicts import INSIDE, NOT_SETTLED, OUTSIDE, correct, find_size
+from .verdicts import INSIDE, NOT_SETTLED, OUTSIDE, SLOPE, correct, find_size
 
 QUALITY = [("document", "bleu"), ("document", "rougeL"), ("fills", "exact_match")]  # measured at every cell
 CELL_COLUMNS = ["corpus", "strategy", "ratio", "arm"]
@@ -31,7 +31,6 @@ UNDECIDED, MISSING = "inconclusive", "missing"
 DECISIONS = {INSIDE: NOT_STRONG, OUTSIDE: STRONG, NOT_SETTLED: UNDECIDED}
 BENT, STRAIGHT = "beats the straight line", "does not beat the straight line"
 N_KNOTS = 4
-SAME_MASKING = "slope_at_same_masking"
 FEWEST_ARMS = 5  # below, one arm alone may make a slope between arms
 RESAMPLES = 20_000  # cells are few, so these take a second; with 1,000 an end near the bound changed sides
 FEWEST_LEVELS = 2  # maskings, below which there are no levels of corruption to correlate over
@@ -109,7 +108,7 @@ def compare_at_same_masking(
             keys = cells[["corpus", "arm", "strategy", "ratio"]].itertuples(index=False, name=None)
             cells = cells[np.array([key in speaking for key in keys], dtype=bool)]
             about = _name(corpus, scope, metric, find_utility(downstream, corpus))
-            rows.append(about | _row(SAME_MASKING, fit_slope(cells, resamples)))
+            rows.append(about | _row(SLOPE, fit_slope(cells, resamples)))
     return pd.DataFrame(rows, columns=COLUMNS["correlation"])
 
 

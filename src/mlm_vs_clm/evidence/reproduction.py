@@ -76,18 +76,15 @@ def compare_frames(name: str, fresh: pd.DataFrame | None, committed: pd.DataFram
     rows = []
     sides = [frame if frame is not None else pd.DataFrame() for frame in (committed, fresh)]
     for column in dict.fromkeys([*sides[0].columns, *sides[1].columns]):
-        held = [column in side and len(side) for side in sides]
-        status = "missing" if held[0] and not held[1] else "extra" if held[1] and not held[0] else ""
-        if not status and held[0] != held[1]:
-            status = "differs"
-        share = (
-            0.0 if status or not held[0] else float((~_is_same(sides[0][column], sides[1][column])).mean())
-        )
-        status = status or ("OK" if share == 0 else "near" if share <= LOOSE else "differs")
-        counts = [
-            f"{share:.2%} of {held[0]:,} values differ" if share else f"{rows_held:,} values"
-            for rows_held in held
-        ]
+        held = [len(side) if column in side else 0 for side in sides]
+        share = 0.0
+        if held[0] != held[1]:
+            status = "differs" if all(held) else "missing" if held[0] else "extra"
+        else:
+            share = float((~_is_same(sides[0][column], sides[1][column])).mean()) if held[0] else 0.0
+            status = "OK" if share == 0 else "near" if share <= LOOSE else "differs"
+        differing = f"{share:.2%} of {held[0]:,} values differ"
+        counts = [differing if share else f"{n:,} values" for n in held]
         rows.append([name, "all rows", str(column), counts[1], counts[0], status])
     return pd.DataFrame(rows, columns=COMPARED)
 

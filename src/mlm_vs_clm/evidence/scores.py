@@ -1,12 +1,13 @@
 """The rows of the tables `scores` and `downstream`: from sums over documents, and from the answers of task models."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict
 
 import numpy as np
 
 from blankfill.draws import keyed_rng
 
-from ..stats import average_runs, bootstrap, gather_units, normalised_gain, point
+from ..stats import Estimate, average_runs, bootstrap, gather_units, normalised_gain, point
 from ..tasks.outcome import NO_ROOM, UNDEFINED, UNTRAINED, Measure, draw_cluster_weights
 from .paired import GAIN, find_aggregate
 
@@ -26,8 +27,7 @@ def score_measure(
     """Return the row of a measure: its value, interval and documents; `reason` where no document has a value."""
     aggregate, n = find_aggregate(measure[1]), len(gather_units(rows))
     low, high = bootstrap(rows, aggregate, resamples, clusters=clusters)
-    row = {"scope": measure[0], "metric": measure[1], "value": point(rows, aggregate), "low": low}
-    return row | {"high": high, "n": n, "signature": signature, "reason": "" if n else reason}
+    return _to_row(measure, Estimate(point(rows, aggregate), low, high, n, "" if n else reason), signature)
 
 
 def score_gain(
@@ -43,9 +43,12 @@ def score_gain(
     gain = normalised_gain(
         rows, bounds["unfilled"], bounds["oracle"], aggregate, resamples, clusters=clusters
     )
-    row = {"scope": measure[0], "metric": f"{measure[1]}{GAIN}", "value": gain.value, "low": gain.low}
     named = f"(score - unfilled) / (oracle - unfilled) of {signature}"
-    return row | {"high": gain.high, "n": gain.n, "signature": named, "reason": gain.reason}
+    return _to_row((measure[0], f"{measure[1]}{GAIN}"), gain, named)
+
+
+def _to_row(measure: tuple[str, str], estimate: Estimate, signature: str) -> dict:
+    return {"scope": measure[0], "metric": measure[1], "signature": signature} | asdict(estimate)
 
 
 def score_task(

@@ -81,15 +81,14 @@ def list_usefulness(tables: Tables) -> pd.DataFrame:
     main = main[main["corpus"].isin(corpora) & (main["strategy"].fillna("") != "")]
     cells = over_seeds(main, ["task", *PLACE, "trained_on", "metric"])
     cells = cells.rename(columns={"trained_on": "arm", "metric": "utility_metric"})
-    of_task = {row["arm"]: row for row in _list_of_task(tables)}
-    cells["text"] = cells["arm"].map(lambda arm: of_task[arm]["text"] if arm in of_task else arm)
-    texts = main.assign(arm=main["trained_on"].map(dict(zip(cells["arm"], cells["text"], strict=True))))
+    of_task = _find_texts(tables)
+    cells["text"] = cells["arm"].map(lambda arm: of_task.get(arm, arm))
+    texts = main.assign(arm=main["trained_on"].map(lambda arm: of_task.get(arm, arm)))
     drawn = texts[[*PLACE, "arm", "seed"]].drop_duplicates()  # those that a task model learned from
     quality = _list_quality(tables["scores"].merge(drawn, on=[*PLACE, "arm", "seed"]))
     rows = cells.drop(columns=["reason", "n", "seeds"]).merge(quality, on=[*PLACE, "text"])
-    shares = tables["headroom"].rename(columns={"trained_on": "arm", "value": "share"})
-    shares = shares.rename(columns={"low": "share_low", "high": "share_high"})
-    shares = shares[[*PLACE, "arm", "share", "share_low", "share_high"]]
+    names = {"trained_on": "arm", "value": "share", "low": "share_low", "high": "share_high"}
+    shares = tables["headroom"].rename(columns=names)[[*PLACE, *names.values()]]
     rows = rows.drop(columns="share").merge(shares, on=[*PLACE, "arm"], how="left")
     return rows.assign(kind=rows["arm"].map(find_kind))[COLUMNS["usefulness"]]
 
@@ -99,17 +98,15 @@ def _list_quality(scores: pd.DataFrame) -> pd.DataFrame:
     measured = pd.MultiIndex.from_arrays([scores["scope"], scores["metric"]]).isin(MEASURES)
     cells = over_seeds(scores[measured], [*PLACE, "arm", "scope", "metric"])
     names = {"arm": "text", "value": "quality", "low": "quality_low", "high": "quality_high"}
-    return cells.rename(columns=names)[
-        [*PLACE, "text", "scope", "metric", "quality", "quality_low", "quality_high"]
-    ]
+    return cells.rename(columns=names)[[*PLACE, "scope", "metric", *names.values()]]
 
 
-def _list_of_task(tables: Tables) -> list[dict]:
-    """Return the variants that only teach a task otherwise, each with the arm whose text it shares: the longest name it extends."""
+def _find_texts(tables: Tables) -> dict[str, str]:
+    """Return, for variants that only teach a task otherwise, the arm whose text each shares: the longest name it extends."""
     scored = {*tables["scores"].get("arm", ())}
     learned = {*tables["downstream"].get("trained_on", ())} - scored
-    shared = ((arm, [text for text in scored if arm.startswith(f"{text} ")]) for arm in learned)
-    return [{"arm": arm, "text": max(texts, key=len)} for arm, texts in shared if texts]
+    shared = {arm: [text for text in scored if arm.startswith(f"{text} ")] for arm in learned}
+    return {arm: max(texts, key=len) for arm, texts in shared.items() if texts}
 
 
 def correlate_writers(
@@ -140,15 +137,16 @@ def correlate_writers(
         }
         if len(models) < FEWEST_WRITERS:  # of the others no task model could be trained
             continue
-        usefulness = _Usefulness(models, resamples)
+        usefulness, reliability = _draw_usefulness(models, resamples)
         for measure in MEASURES:
-            named = [arm for arm in usefulness.arms if arm in texts and measure in texts[arm].statistics]
+            named = [arm for arm in usefulness if arm in texts and measure in texts[arm].statistics]
             if len(named) < FEWEST_WRITERS:
                 continue
             quality = _draw_quality([texts[arm] for arm in named], measure, resamples)
-            statistics_found = _describe(quality, usefulness.of(named), bound, resamples)
+            utility = np.array([usefulness[arm] for arm in named])
+            statistics_found = _describe(quality, utility, bound, resamples)
             statistics_found += [
-                _row("reliability", Estimate(usefulness.reliability, n=len(named))),
+                _row("reliability", Estimate(reliability, n=len(named))),
                 _find_room(tables["headroom"], place, len(named)),
             ]
             task = models[named[0]][0].task
@@ -165,30 +163,25 @@ def _is_at(scored: ScoredCell | TrainedCell, place: Masking, arms: Collection[st
     return (cell.corpus, cell.strategy, cell.ratio) == place and cell.arm in arms and not cell.budget
 
 
-class _Usefulness:
-    """The usefulness of texts on the same draws of test units: `arms`, and draws (arms, 1 + resamples), the first as it is."""
+def _draw_usefulness(
+    models: Mapping[str, Sequence[TrainedCell]], resamples: int
+) -> tuple[dict[str, np.ndarray], float]:
+    """Return the usefulness of each arm's text on the same draws of test units, (1 + resamples,), and its reliability.
 
-    def __init__(self, models: Mapping[str, Sequence[TrainedCell]], resamples: int):
-        self.arms = sorted(models)
-        cells = [model for arm in self.arms for model in models[arm]]
-        scores = score_answers(cells, resamples)[0]
-        owners = np.array([model.cell.arm for model in cells])
-        by_arm = [[s for s, owner in zip(scores, owners, strict=True) if owner == arm] for arm in self.arms]
-        runs = [np.concatenate(of_arm) for of_arm in by_arm]  # (texts x task seeds, 1 + resamples) of an arm
-        self.draws = np.array([of_arm.mean(axis=0) for of_arm in runs])
-        self.reliability = self._measure_reliability(runs)
-
-    def of(self, arms: Sequence[str]) -> np.ndarray:
-        """Return the draws of some arms."""
-        return self.draws[[self.arms.index(arm) for arm in arms]]
-
-    def _measure_reliability(self, runs: Sequence[np.ndarray]) -> float:
-        """Return the share of the variance between arms that neither test units nor task seeds explain, 0 at least."""
-        units = (self.draws - self.draws.mean(axis=0))[:, 1:].var(axis=1, ddof=1).mean()
-        between_seeds = [of_arm[:, 0].var(ddof=1) / len(of_arm) for of_arm in runs if len(of_arm) > 1]
-        noise = units + (float(np.mean(between_seeds)) if between_seeds else 0.0)
-        total = self.draws[:, 0].var(ddof=1)
-        return float(max(0.0, 1 - noise / total)) if total > 0 else 0.0
+    The first draw is the test set as it is. Reliability is the share of the variance between arms that neither test units nor
+    task seeds explain, 0 at least.
+    """
+    # (texts x task seeds, 1 + resamples) of an arm.
+    runs = {
+        arm: np.concatenate(score_answers(of_arm, resamples)[0]) for arm, of_arm in sorted(models.items())
+    }
+    draws = {arm: of_arm.mean(axis=0) for arm, of_arm in runs.items()}
+    by_arm = np.array(list(draws.values()))
+    units = (by_arm - by_arm.mean(axis=0))[:, 1:].var(axis=1, ddof=1).mean()
+    between_seeds = [of_arm[:, 0].var(ddof=1) / len(of_arm) for of_arm in runs.values() if len(of_arm) > 1]
+    noise = units + (float(np.mean(between_seeds)) if between_seeds else 0.0)
+    total = by_arm[:, 0].var(ddof=1)
+    return draws, float(max(0.0, 1 - noise / total)) if total > 0 else 0.0
 
 
 def _draw_quality(cells: Sequence[ScoredCell], measure: tuple[str, str], resamples: int) -> np.ndarray:
