@@ -72,3 +72,9 @@ def test_the_table_has_a_column_per_basis_and_none_stands_in_for_another():
         ["mlm +0.100 [0.000, 1.000]", "missing"],
         ["mlm +0.300 [0.000, 1.000]", "mlm +0.200 [0.000, 1.000]"],
     ]
+
+
+def test_a_table_of_which_nothing_was_measured_names_the_command_of_the_report(tables):
+    rows = tables["comparisons"].assign(value=None)
+    (table,) = show_tables("training data", tables | {"comparisons": rows})
+    assert "python experiments/report.py" in table and "arm= " not in table

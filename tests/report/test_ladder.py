@@ -109,3 +109,10 @@ def test_no_study_has_no_step():
     assert isinstance(
         ladder.best_rows(pd.DataFrame(columns=["start", "condition"]), ("a", "b")), pd.DataFrame
     )
+
+
+def test_more_corpora_and_lengths_of_training_than_there_are_looks_are_drawn():
+    studies = make_studies([f"corpus {place:02}" for place in range(12)])
+    assert "corpus 11" in draw(studies)
+    lengths = range(10_000, 90_000, 10_000)
+    assert [*ladder_figure.colour_lengths(lengths)] == [*reversed(lengths)]

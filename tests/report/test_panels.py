@@ -228,6 +228,10 @@ def test_a_heat_map_counts_who_is_ahead_and_leaves_out_what_is_not_competent():
         "+0.200*",
     }
     assert drawing.figure.axes[0].patches[3].get_alpha() < 1
+    with style_context():
+        tables = TABLES | {"comparisons": TABLES["comparisons"].assign(value=0.0, low=-0.1, high=0.1)}
+        (drawing,), _ = show_panels([HEAT], tables, read_study(tables))
+    assert all(min(patch.get_facecolor()) > 0.98 for patch in drawing.figure.axes[0].patches[:3])  # white
 
 
 def test_a_difference_of_a_measure_of_which_less_is_better_is_a_lead():

@@ -55,3 +55,11 @@ def test_the_answer_of_a_study_is_the_outcome_of_its_own_claim(study):
 
 def test_the_answer_of_another_study_speaks_of_no_statement(claims):
     assert "continue" not in answer_question(read_tables(STUDY))
+
+
+def test_an_answer_to_a_condition_that_the_rules_no_longer_have_is_left_out(study, claims):
+    study["answers"]["condition"] = study["answers"]["condition"].replace(
+        "known length", "an older condition"
+    )
+    told = tabulate_statements({"continuation": study}, read_rules(claims), "../results")
+    assert "| F2 |" in told and "older" not in told

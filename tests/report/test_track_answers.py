@@ -1,5 +1,6 @@
 """The sentence that answers the question of a track says what the tables of its study hold."""
 
+import pandas as pd
 import pytest
 
 from mlm_vs_clm.evidence.tables import read_tables
@@ -23,7 +24,9 @@ def test_the_dial_names_the_best_training_ratio_where_an_arm_is_competent(dial):
     assert "trained at 15% is best at 100%" in answer_dial(dial)
 
 
-def test_the_dial_says_nothing_where_no_masked_model_is_competent(dial):
+def test_the_dial_says_nothing_of_several_strategies_nor_where_no_masked_model_is_competent(dial):
+    several = dial["scores"].assign(strategy="spans")
+    assert answer_dial(dial | {"scores": pd.concat([dial["scores"], several])}) == ""
     dial["competence"]["outcome"] = "not competent"
     assert answer_dial(dial) == ""
 

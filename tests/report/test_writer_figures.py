@@ -89,6 +89,8 @@ def test_sentences_say_the_correlation_its_interval_and_the_threshold():
         "(inconclusive)."
     )
     assert answer_usefulness({"writers": make_writers().iloc[:0]}) == ""
+    two = pd.concat([make_writers(), make_writers().assign(ratio=0.5)])
+    assert "on abstracts (ner; random 0.5)" in answer_usefulness({"writers": two})
     (table,) = writer_tables(make_writers(threshold_p=0.01), STUDY)
     assert table.rows[0][-1].text == "a threshold at 0.12 (p 0.01; slope 0.1 below, 0.5 above)"
     assert writer_tables(make_writers().iloc[:0], STUDY) == []

@@ -153,10 +153,10 @@ def difference_table(
 
 
 def describe_command(stage: str, rows: pd.DataFrame, study: Study) -> str:
-    """Return the line that makes the cells behind the differences that were measured, or the report over all seeds."""
-    if stage == "report":
-        return command_for_report(study.scale)
+    """Return the line that makes the cells behind the differences that were measured, or the report: over all seeds, or where none was."""
     measured = rows[rows["value"].notna()]
+    if stage == "report" or measured.empty:
+        return command_for_report(study.scale)
     arms = pd.concat(
         [measured[["corpus", side]].rename(columns={side: "arm"}) for side in ("first", "second")]
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")  # longest training first
-MARKERS = ("o", "s", "^", "D", "v", "P")  # by corpus
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")  # longest training first
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p")  # by corpus
 GREY = "#999999"
 WIDTH = 58  # letters of a step's words in a line
 WORDS = 0.36  # of a step's height for its words; the rest is for its marks
@@ -75,8 +76,8 @@ def keep_best(steps: pd.DataFrame) -> pd.DataFrame:
 
 
 def colour_lengths(tokens: Sequence[float]) -> dict[int, str]:
-    """Return a colour for each length of training, the longest first."""
-    return dict(zip(sorted(map(int, set(tokens)), reverse=True), COLOURS, strict=False))
+    """Return a colour for each length of training, the longest first; of more than COLOURS they come again."""
+    return dict(zip(sorted(map(int, set(tokens)), reverse=True), cycle(COLOURS), strict=False))
 
 
 def describe_ladder(steps: pd.DataFrame) -> str:
@@ -110,13 +111,17 @@ def _draw_steps(
     for place, (words, rows) in enumerate(step_rows):
         axes.axhline(place - 0.02, color="#cccccc", linewidth=0.6)
         label_text = fill(words, WIDTH)
-        label = axes.text(
-            0.01, place + 0.18, label_text, fontsize=8 if "\n" in label_text else 9, va="center", ha="left"
+        axes.text(
+            0.01,
+            place + 0.18,
+            label_text,
+            fontsize=8 if "\n" in label_text else 9,
+            va="center",
+            linespacing=0.95,
+            transform=axes.get_yaxis_transform(),
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+            in_layout=False,  # long words must not narrow the figure
         )
-        label.set(
-            transform=axes.get_yaxis_transform(), bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}
-        )
-        label.set(linespacing=0.95, in_layout=False)  # long words must not narrow the figure
         lines = [
             (length, corpus)
             for length in colours
@@ -126,7 +131,9 @@ def _draw_steps(
         for row in rows.itertuples(index=False):
             line = lines.index((row.tokens, row.corpus))
             height = place + WORDS + (1 - WORDS) * (line + 0.3) / max(len(lines), 4)
-            _draw_row(axes, row, height, colours[row.tokens], MARKERS[corpora.index(row.corpus)])
+            _draw_row(
+                axes, row, height, colours[row.tokens], MARKERS[corpora.index(row.corpus) % len(MARKERS)]
+            )
     axes.set_ylim(len(step_rows) + 0.05, -0.3)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
@@ -163,7 +170,7 @@ def _add_legend(
 
     several = sorted({int(runs) for runs in steps["runs"].dropna() if runs > 1})
     number = " to ".join(map(str, dict.fromkeys([*several[:1], *several[-1:]])))
-    entries = [mark(name, marker=MARKERS[place]) for place, name in enumerate(corpora)]
+    entries = [mark(name, marker=MARKERS[place % len(MARKERS)]) for place, name in enumerate(corpora)]
     entries += [
         mark(f"{word_tokens(length)} tokens", colour, marker="o") for length, colour in colours.items()
     ]

@@ -129,7 +129,7 @@ def mark_incompetent(rows: pd.DataFrame, competence: pd.DataFrame) -> pd.DataFra
         return rows
     judged = keep_trained(competence[competence["word_class"] == "all"]).set_index(place)["outcome"]
     outcome = rows[place].join(judged, on=place)["outcome"]
-    given_away = rows["metric"].isin(DISCLOSURE) if "metric" in rows else False
+    given_away = rows.get("metric", pd.Series("", index=rows.index)).isin(DISCLOSURE)
     return rows.assign(excluded_because=outcome.where((outcome == NOT_COMPETENT) & ~given_away, ""))
 
 

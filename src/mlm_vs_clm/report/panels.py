@@ -115,8 +115,8 @@ def _draw_cell(axes: Axes, cell: Any, x: int, y: int, spec: Spec, cells: pd.Data
 
     signed, values = is_signed(spec), cells["value"]
     bottom = -values.abs().max() if signed else values.min()
-    span = (values.abs().max() if signed else values.max()) - bottom or 1.0
-    share = (cell.value - bottom) / span
+    span = (values.abs().max() if signed else values.max()) - bottom
+    share = (cell.value - bottom) / span if span else signed / 2  # white where all are equal
     scale = LinearSegmentedColormap.from_list("", [BEHIND, "white", AHEAD] if signed else ["white", AHEAD])
     axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, color=scale(share), alpha=FAINT if cell.pale else 1))
     is_dark = not cell.pale and (share > 0.7 or (signed and share < 0.2))

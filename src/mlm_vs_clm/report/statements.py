@@ -76,15 +76,15 @@ def summarise_statements(studies: Mapping[str, Tables], rules: Sequence[dict]) -
 
 def describe_differences(answers: pd.DataFrame, rule: dict) -> str:
     """Return who is ahead by how much, condition by condition, by the first measure of each."""
-    rows = answers[(answers["claim"] == rule["id"]) & answers["effect"].notna()]
+    names = [condition["name"] for condition in rule["conditions"]]  # a study may have answers to older ones
+    rows = answers[(answers["claim"] == rule["id"]) & answers["condition"].isin(names)]
+    rows = rows[rows["effect"].notna()]
     first = at_first_measure(rows)
     conditions = index_conditions([rule])
     against = {
         row.condition for row in first.itertuples(index=False) if judge_side(row, conditions) == OTHERWISE
     }
-    names = [
-        condition["name"] for condition in rule["conditions"] if condition["name"] in {*first["condition"]}
-    ]
+    names = [name for name in names if name in {*first["condition"]}]
     if len(names) > MOST_CONDITIONS:
         names.sort(key=lambda name: name not in against)  # what speaks against a claim is not cut
     clauses = [

@@ -30,9 +30,9 @@ def read_cells(tables: Tables, measure: tuple[str, str]) -> pd.DataFrame:
     return cells.join(pivot_settings(tables["variants"]), on="arm", rsuffix="_trained")
 
 
-def has_corpora(cells: pd.DataFrame) -> bool:
-    """Return whether there is more than one corpus, which an answer in one sentence does not tell apart."""
-    return cells["corpus"].nunique() > 1
+def are_several(cells: pd.DataFrame) -> bool:
+    """Return whether there is more than one corpus or strategy of masking, which an answer in one sentence does not tell apart."""
+    return len(cells[["corpus", "strategy"]].drop_duplicates()) > 1
 
 
 def at_ratio(cells: pd.DataFrame, ratio: float) -> pd.DataFrame:
@@ -53,7 +53,7 @@ def answer_dial(tables: Tables) -> str:
     Ratios of which no arm is competent are left out.
     """
     cells = read_cells(tables, EXACT)
-    if not {"objective.ratio", "objective.masked_share"} <= {*cells} or has_corpora(cells):
+    if not {"objective.ratio", "objective.masked_share"} <= {*cells} or are_several(cells):
         return ""
     trained = cells[(cells["base"] == "mlm") & cells["objective.ratio"].notna()]
     trained = keep_competent(trained, tables)
@@ -90,7 +90,7 @@ def answer_orders(tables: Tables) -> str:
     """Return which order restores most words and which has the best BLEU, and what not knowing the lengths costs."""
     ratio = style.read_study(tables).main[1]
     exact, bleu = (at_ratio(read_cells(tables, measure), ratio) for measure in (EXACT, BLEU))
-    if "mlm" not in {*exact["arm"]} & {*bleu["arm"]} or has_corpora(exact):
+    if "mlm" not in {*exact["arm"]} & {*bleu["arm"]} or are_several(exact):
         return ""
     best, named = [], []
     for name, cells, digits in (("exact match", exact, 3), ("BLEU", bleu, 1)):
@@ -158,7 +158,7 @@ def word_unique_tokens(tables: Tables, second: str, metrics: Sequence[str], pair
     runs = ""
     for metric in metrics:
         rows = read_differences(tables, "mlm", second, metric)
-        if rows.empty:
+        if rows.empty or are_several(rows):
             continue
         runs = word_runs(rows)
         rows = rows.rename(columns={"scale.training.unique_tokens": "tokens"}).sort_values("tokens")
@@ -191,7 +191,7 @@ def read_differences(tables: Tables, first: str, second: str, metric: str) -> pd
 def answer_temperature(tables: Tables) -> str:
     """Return how many more words the masked model restores at the diversity of the causal one, read off the lines of competent arms."""
     exact, distinct = (read_cells(tables, ("fills", metric)) for metric in ("exact_match", "distinct1"))
-    if has_corpora(exact):
+    if are_several(exact):
         return ""
     beside = distinct[["arm", "ratio", "value"]]
     paired = keep_competent(exact, tables).merge(beside, on=["arm", "ratio"], suffixes=("", "_distinct"))

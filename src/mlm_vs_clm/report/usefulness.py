@@ -213,14 +213,15 @@ def writer_tables(writers: pd.DataFrame, study: Study) -> list[Table]:
 
 def answer_usefulness(tables: Mapping[str, pd.DataFrame]) -> str:
     """Return how quality and usefulness are related per task by the first measure, and what else trains as well; "" without writers."""
-    writers = tables["writers"]
-    if writers.empty:
-        return ""
+    rows = tables["writers"]
+    rows = rows[rows["metric"] == "exact_match"]
     clauses = []
-    for (task, corpus), of_task in writers.groupby(["task", "corpus"], sort=True):
-        by = of_task[of_task["metric"] == "exact_match"].set_index("statistic")
-        if len(by):
+    for (task, corpus), of_task in rows.groupby(["task", "corpus"], sort=True):
+        maskings = of_task.groupby(["strategy", "ratio"], sort=True)
+        for (strategy, ratio), of_masking in maskings:
+            where = f"; {strategy.replace('_', ' ')} {ratio:g}" * (len(maskings) > 1)
+            correlation = describe_correlation(of_masking.set_index("statistic"))
             clauses.append(
-                f"on {corpus} ({task}) the rank correlation with exact match is {describe_correlation(by)}"
+                f"on {corpus} ({task}{where}) the rank correlation with exact match is {correlation}"
             )
-    return f"Over writers at one masking, {join_names(clauses)}."
+    return f"Over writers at one masking, {join_names(clauses)}." if clauses else ""
