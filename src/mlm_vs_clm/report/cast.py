@@ -70,9 +70,7 @@ class Card:
 def list_cards(scores: pd.DataFrame, study: Study) -> list[Card]:
     """Return a card per arm of the scores, variants of one arm together: masked arms, causal ones, tables, controls."""
     bases = scores["arm"].map(base_of)
-    families = {arm: find_role(arm).family for arm in bases}
-    rank = {family: place for place, family in enumerate(FAMILIES)}
-    named = sorted(style.ordered(bases, style.ARMS), key=lambda arm: rank[families[arm]])
+    named = sorted(style.ordered(bases, style.ARMS), key=lambda arm: FAMILIES.index(find_role(arm).family))
     return [make_card(arm, scores[bases == arm], study) for arm in named]
 
 

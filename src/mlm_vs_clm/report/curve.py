@@ -79,12 +79,9 @@ def draw_learning(learning: pd.DataFrame, study: Study) -> list[Drawing]:
 def _describe_score(row: Any) -> str:
     """Return a score in words."""
     value = enter(row, style.decimals_of(row.metric)).text
-    return "; ".join(
-        [
-            f"{row.arm} on {row.corpus}, {row.budget:,.0f} tokens, {style.name_measure(row.scope, row.metric)}: {value}, n {row.n:.0f}",
-            *(["decides nothing: misses its floor"] if row.pale else []),
-        ]
-    )
+    measure = style.name_measure(row.scope, row.metric)
+    silent = "; decides nothing: misses its floor" if row.pale else ""
+    return f"{row.arm} on {row.corpus}, {row.budget:,.0f} tokens, {measure}: {value}, n {row.n:.0f}{silent}"
 
 
 def _draw_lines(panel: Axes, rows: pd.DataFrame, looks: dict) -> None:

@@ -218,8 +218,6 @@ def judge(row: Any) -> str:
 
 
 def _write_points(outcome: str, rows: list[Any]) -> str:
-    effects = [row.effect for row in rows]
     if outcome.removesuffix(SIZE_OPEN) in AHEAD.values():
-        return span([abs(effect) for effect in effects])
-    ends = (f"{round(effect, 1) or 0:+.1f}" for effect in (min(effects), max(effects)))
-    return " to ".join(dict.fromkeys(end.replace("+0.0", "0.0") for end in ends))
+        return span(abs(row.effect) for row in rows)
+    return span((row.effect for row in rows), sign="+").replace("+0.0", "0.0")

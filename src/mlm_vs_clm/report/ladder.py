@@ -52,32 +52,27 @@ def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataF
         return pd.DataFrame(
             columns="condition corpus study start network words tokens tables effect runs status direction size".split()
         )
-    words = {
-        (start, name): f"{condition['words']}{end}"
+    steps = [
+        {"start": start, "condition": name, "words": f"{condition['words']}{end}"}
         for start, end in ENDS.items()
         for (claim, name), condition in index_conditions(rules).items()
         if claim == "C1" and "words" in condition
-    }
+    ]
+    about = [
+        {"study": name, "start": find_start(tables), "tokens": count_tokens(tables)}
+        | {"network": name_network(tables)}
+        for name, tables in with_start.items()
+    ]
     rows = list_comparisons(with_start)
     rows = rows[(rows["claim"] == "C1") & (rows["metric"] == "bleu") & rows["effect"].notna()]
-    about = {"start": find_start, "tokens": count_tokens, "network": name_network}
-    rows = rows.assign(
-        **{
-            column: rows["study"].map({name: read(tables) for name, tables in with_start.items()})
-            for column, read in about.items()
-        }
-    )
-    steps = list(zip(rows["start"], rows["condition"], strict=True))
+    ranked = pd.DataFrame(steps).rename_axis("place").reset_index()
+    rows = rows.merge(pd.DataFrame(about), on="study").merge(ranked, on=["start", "condition"])
     gaps = {name: compare_tables(tables) for name, tables in with_start.items()}
-    rows = rows.assign(
-        words=[words.get(step) for step in steps],
-        place=[list(words).index(step) if step in words else -1 for step in steps],
-        tables=[
-            gaps[row.study].get(row.corpus) if row.condition in SAME_AS_TABLES else None
-            for row in rows.itertuples(index=False)
-        ],
-    )
-    return rows[rows["words"].notna()].sort_values("place", kind="stable").drop(columns="place")
+    differences = [
+        gaps[row.study].get(row.corpus) if row.condition in SAME_AS_TABLES else None
+        for row in rows.itertuples(index=False)
+    ]
+    return rows.assign(tables=differences).sort_values("place", kind="stable").drop(columns="place")
 
 
 def list_own_steps(tables: Tables) -> pd.DataFrame:

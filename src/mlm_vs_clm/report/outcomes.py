@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..arms.baselines import is_baseline
+from ..arms.baselines import ORDERED, is_baseline
 from ..evidence.cells import group_by
 from ..evidence.claims import list_asked
 from ..evidence.verdicts import MADE, NONE_SHOWN, NOT_RUN, SECOND, STATUSES, is_open
@@ -37,7 +37,6 @@ COMPETENCE = (
     "writes the text anew is judged by document BLEU against the unfilled text."
 )
 NOTHING = 1e-6  # a number that is written as 0
-LONG_TABLES = ("ngram_left", "ngram_both")  # of up to four words
 EASIER = " This study has no table of more than two words, so its floors are easier than those of others."
 ANSWER_COLUMNS = (
     *("claim, condition", "corpus", "compared", "measure"),
@@ -68,14 +67,9 @@ def keep_run(rules: Sequence[dict], answers: pd.DataFrame) -> list[dict]:
 
 def _count_outcomes(rows: pd.DataFrame) -> str:
     """Return each outcome in words and how often it was found, what is decided first."""
-    named = group_by(decided_first(rows).itertuples(index=False), word_verdict)
+    ranked = sorted(rows.itertuples(index=False), key=lambda row: (STATUSES.index(row.status), is_open(row)))
+    named = group_by(ranked, word_verdict)
     return "; ".join(f"{words}: {len(group)} of {len(rows)}" for words, group in named.items())
-
-
-def decided_first(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of answers, those that decide something first, else in their order."""
-    places = [2 * STATUSES.index(row.status) + is_open(row) for row in rows.itertuples(index=False)]
-    return rows.loc[pd.Series(places, index=rows.index).sort_values(kind="stable").index]
 
 
 def _describe_condition(rows: pd.DataFrame) -> str:
@@ -102,7 +96,7 @@ def keep_trained(competence: pd.DataFrame) -> pd.DataFrame:
 
 def competence_table(competence: pd.DataFrame, study: Study) -> list[Table]:
     """Return which arms are competent at the main cell, one row per corpus, arm with a model and class of blanks."""
-    is_short = not competence["arm"].isin(LONG_TABLES).any()
+    is_short = not competence["arm"].isin(ORDERED).any()
     competence = study.at_main(keep_trained(competence))
     if competence.empty:
         return []
@@ -131,7 +125,7 @@ def enter_competence(row: Any) -> tuple[Entry, ...]:
 
 
 def condition_table(answers: pd.DataFrame, study: Study) -> list[Table]:
-    """Return one row per condition, corpus and measure that was run, those that decide something first."""
+    """Return one row per condition, corpus and measure that was run."""
     rows = answers[answers["status"] != NOT_RUN]
     if rows.empty:
         return []

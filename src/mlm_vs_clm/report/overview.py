@@ -115,13 +115,9 @@ def list_comparisons(studies: Mapping[str, Tables]) -> pd.DataFrame:
     C3 speaks of punctuation alone. A comparison of REPEATED that another study repeats over several trainings
     is shown from there.
     """
-    frames = []
-    for name, tables in studies.items():
-        of_claims = tables["answers"].groupby("claim", sort=False)
-        frames += [at_first_measure(of_claim).assign(study=name) for _, of_claim in of_claims]
-    if not frames:
-        frames = [tables["answers"].assign(study=name) for name, tables in studies.items()]
-    rows = pd.concat(frames)
+    rows = pd.concat(
+        at_first_measure(tables["answers"]).assign(study=name) for name, tables in studies.items()
+    )
     rows = rows[rows["status"] != NOT_RUN]
     rows = rows[(rows["claim"] != "C3") | rows["first_strategy"].astype(str).str.contains("punctuation")]
     rows = rows.drop_duplicates(["claim", "condition", "corpus", *SIDES, "metric", "effect"])

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..evidence.leads import TABLES
 from ..evidence.tables import over_seeds
 from . import style
 from .cast import COMPARED, MEASURES
@@ -16,7 +17,6 @@ SHOWN = 9  # arms of an example
 DOCUMENTS = 2  # of a corpus and a masking
 DIALLED = 7  # arms of the dial
 NAMED = 6  # first words of a document that name it
-TABLES = ("bigram_both", "ngram_both")  # word tables that a lead is over
 
 
 def choose_arms(arms: Iterable[str], most: int, pair: Sequence[str] = PAIR) -> list[str]:

@@ -5,7 +5,7 @@ import pandas as pd
 from ..training.objectives import OBJECTIVES
 from .panel_sentences import name_axis
 from .style import Study, ordered
-from .tables import DASH, Table, command_for_cells, enter_key, enter_number, enter_words, list_choices
+from .tables import DASH, Table, enter_key, enter_number, enter_words, list_choices
 
 NUMBERS = {
     "step": "{:,.0f}",
@@ -51,6 +51,6 @@ def training_table(training: pd.DataFrame, study: Study) -> list[Table]:
                 )
                 for _, row in last.iterrows()
             ],
-            command=f"{command_for_cells('pretrain', study.scale, pd.DataFrame({'strategy': []}))} {objectives}",
+            command=f"python experiments/pretrain.py -m scale={study.scale} {objectives}",
         )
     ]

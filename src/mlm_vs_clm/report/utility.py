@@ -171,16 +171,15 @@ def quality_cells(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def utility_cells(downstream: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per cell with each corpus's main metric: CELL, utility, utility_low, utility_high.
+    """Return one row per cell with each corpus's main metric: CELL, utility.
 
     As in the table of correlations, text from which no task model could be trained is left out.
     """
     main = at_main_metric(downstream).dropna(subset="value")
     has_model = ~main["reason"].fillna("").astype(str).str.startswith((UNTRAINED, NO_ROOM))
     main = main[has_model | main["trained_on"].isin(LINES)]
-    names = {"value": "utility", "low": "utility_low", "high": "utility_high"}
     cells = over_seeds(main.rename(columns={"trained_on": "arm"}), CELL)
-    return cells[[*CELL, *names]].rename(columns=names)
+    return cells[[*CELL, "value"]].rename(columns={"value": "utility"})
 
 
 def pair_cells(scores: pd.DataFrame, downstream: pd.DataFrame) -> pd.DataFrame:

@@ -6,15 +6,16 @@ from typing import Any
 
 import pandas as pd
 
+from ..evidence.cells import group_by
 from ..evidence.claims import index_conditions, list_tracks
 from ..evidence.tables import COMPUTE, TRAINING_DATA, pick_kind
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NO_ROOM, NOT_COMPETENT, SECOND
 from . import style
 from .frames import find_rules
-from .lead_words import NO_ANSWER
+from .lead_words import NO_ANSWER, SIDES
 from .outcomes import describe_conditions, keep_run
 from .overview import OTHERWISE, STATED, judge_side, list_comparisons, name_parts
-from .sentences import SAME_LENGTHS, Tables, describe_shares, format_range, list_times
+from .sentences import SAME_LENGTHS, Tables, describe_shares, format_difference, format_range, list_times
 from .style import Study
 from .training_answer import compare_unfilled, word_idle
 from .wording import join_names
@@ -74,22 +75,17 @@ def judge_training_data(tables: Tables, study: Study) -> list[VerdictCard]:
     lines = [(row.corpus, _describe_row(row)) for row in rows.itertuples(index=False)]
     shares = describe_shares(study.at_main(tables["headroom"]))
     lines += [("as a share", shares)] if shares else []
-    sides = {row.direction for row in decided}
+    ahead = group_by((row for row in decided if row.direction in SIDES), lambda row: row.direction)
     if not decided:
         word = "undecided"
         why = join_reasons(rows)
-    elif FIRST in sides or SECOND in sides:
-        ahead = {side: [row.corpus for row in decided if row.direction == side] for side in (FIRST, SECOND)}
-        is_mixed = ahead[FIRST] and ahead[SECOND]
-        word = (
-            "it depends"
-            if is_mixed or len(ahead[FIRST] + ahead[SECOND]) < len(decided)
-            else ("masked" if ahead[FIRST] else "causal") + " better"
-        )
+    elif ahead:
+        sides = {row.direction for row in decided}
+        word = "it depends" if len(sides) > 1 else f"{SIDES[sides.pop()]} better"
         clauses = [
-            f"Text of {name} is better on {join_names(where)}"
-            for name, where in ((first, ahead[FIRST]), (second, ahead[SECOND]))
-            if where
+            f"Text of {name} is better on {join_names([row.corpus for row in ahead[side]])}"
+            for side, name in ((FIRST, first), (SECOND, second))
+            if side in ahead
         ]
         why = f"{'; '.join(clauses)}, on the same test units."
     else:
@@ -107,22 +103,21 @@ def judge_training_data(tables: Tables, study: Study) -> list[VerdictCard]:
 
 def join_reasons(rows: pd.DataFrame) -> str:
     """Return why no difference as training data decides anything: on which corpora an arm, and on which the task."""
-    silent = {
-        status: list(rows.loc[rows["status"] == status, "corpus"]) for status in (NOT_COMPETENT, NO_ROOM)
+    reasons = {
+        NOT_COMPETENT: "an arm is not competent",
+        NO_ROOM: "real text trains no better model than text without its hidden words",
     }
-    clauses = [
-        f"on {join_names(silent[NOT_COMPETENT])} an arm is not competent" if silent[NOT_COMPETENT] else "",
-        f"on {join_names(silent[NO_ROOM])} real text trains no better model than text without its hidden words"
-        if silent[NO_ROOM]
-        else "",
-    ]
-    words = "; ".join(filter(None, clauses))
+    words = "; ".join(
+        f"on {join_names(list(silent))} {reason}"
+        for status, reason in reasons.items()
+        if len(silent := rows.loc[rows["status"] == status, "corpus"])
+    )
     return f"{words[:1].upper()}{words[1:]}."
 
 
 def _describe_row(row: Any) -> str:
     """Return a difference as training data with its interval and who is ahead, or why it decides nothing."""
-    value = f"{style.name_metric(row.metric)} {row.value:+.3f} [{row.low:+.3f}, {row.high:+.3f}]"
+    value = f"{style.name_metric(row.metric)} {format_difference(row, 3)}"
     if row.status != MADE:
         return f"{value}, undecided" + (" (no room)" if row.status == NO_ROOM else "")
     ahead = {FIRST: row.first, SECOND: row.second}.get(row.direction)

@@ -115,15 +115,15 @@ def at_first_measure(rows: pd.DataFrame) -> pd.DataFrame:
 
     Where the rule names no measure the whole document comes before the fills. Training data has the measure of each corpus's task.
     """
-    orders = list_measures(CLAIMS)
+    orders, keys = list_measures(CLAIMS), ["claim", "condition"]
     named = zip(rows["claim"], rows["condition"], rows["metric"], strict=True)
     ranks = [
         order.index(metric) if metric in (order := orders.get((claim, name), [])) else len(order)
         for claim, name, metric in named
     ]
     ranked = rows.assign(rank=ranks).sort_values(["rank", "scope"], kind="stable")
-    first = ranked.drop_duplicates("condition").set_index("condition")
-    return rows[(rows["metric"] == rows["condition"].map(first["metric"])) | (rows["scope"] == UTILITY)]
+    first = rows[keys].join(ranked.drop_duplicates(keys).set_index(keys)["metric"], on=keys)["metric"]
+    return rows[(rows["metric"] == first) | (rows["scope"] == UTILITY)]
 
 
 @cache
