@@ -5,6 +5,7 @@ import pytest
 
 from mlm_vs_clm.evidence.tables import read_tables
 from mlm_vs_clm.files import ROOT
+from mlm_vs_clm.report.headline import UNTOLD, answer_question
 from mlm_vs_clm.report.track_answers import answer_dial, answer_repetition
 
 
@@ -46,3 +47,10 @@ def test_repetition_tells_leads_by_unique_tokens_and_when_each_model_stops_impro
     assert "+0.091 (no lead shown) in exact match" in answer_repetition(tables)
     tables["comparisons"] = rows.iloc[:0]
     assert answer_repetition(tables) == ""
+
+
+def test_a_track_without_its_sentence_is_not_told_as_a_study_that_compared_nothing():
+    tables = read_tables(ROOT / "results" / "laptop-temperature")
+    assert answer_question(tables).startswith("At the same diversity")
+    several = pd.concat([tables["scores"], tables["scores"].assign(strategy="spans")])
+    assert answer_question(tables | {"scores": several}) == UNTOLD
