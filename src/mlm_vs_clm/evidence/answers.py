@@ -11,7 +11,7 @@ from .competence import Competence, Place
 from .power import MOST, SETTLED_RUNS, describe_needs, smallest_detectable_effect
 from .questions import Question, read_masking
 from .study import Study
-from .tables import COLUMNS
+from .tables import ASKED, COLUMNS
 from .text_questions import (
     ask_cost,
     ask_difference,
@@ -200,12 +200,11 @@ def vary_margins(answers: pd.DataFrame) -> pd.DataFrame:
     is_varied = (
         (answers["status"] == MADE) & answers["kind"].isin([DIFFERENCE, SLOPE]) & answers["margin"].notna()
     )
-    named = [name for name in COLUMNS["sensitivity"] if name not in ("times", "margin", "direction", "size")]
     rows = []
     for row in answers[is_varied].to_dict("records"):
         for times in TIMES:
             margin = times * row["margin"]
             verdict = judge(row["low"], row["high"], row["p"], Criterion(margin, row["kind"]), row["n"])
             said = {"direction": verdict.direction, "size": verdict.size}
-            rows.append({name: row[name] for name in named} | {"times": times, "margin": margin} | said)
+            rows.append({name: row[name] for name in ASKED} | {"times": times, "margin": margin} | said)
     return pd.DataFrame(rows, columns=COLUMNS["sensitivity"])

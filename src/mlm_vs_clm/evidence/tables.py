@@ -18,6 +18,9 @@ VERDICT = "status direction size margin p_holm excluded_because reason"  # of a 
 # Kinds of comparisons: of the texts at every masking; at the main cell as training data, seed by seed, along the training
 # curve (`at`: what is matched), and at equal compute (`at`: whose).
 TEXT, TRAINING_DATA, SEED, CURVE, COMPUTE = "text", "training data", "seed", "curve", "compute"
+ASKED = (  # of a comparison that a claim asks for: what it is, and of which sides
+    "claim condition kind corpus first_arm first_strategy first_ratio second_arm second_strategy second_ratio metric scope"
+).split()
 COLUMNS = {
     "study": "scale track main_strategy main_ratio starts_from rules".split(),
     "variants": "arm base setting level".split(),
@@ -33,14 +36,12 @@ COLUMNS = {
     "competence": (
         "corpus arm strategy ratio word_class scope metric value floor floor_value difference low high n runs outcome reason"
     ).split(),
-    "answers": (
-        "claim condition kind corpus first_arm first_strategy first_ratio second_arm second_strategy second_ratio metric scope "
-        "status direction size effect low high margin p detectable runs n unsure needs excluded excluded_because reason"
-    ).split(),
-    "sensitivity": (
-        "claim condition kind corpus first_arm first_strategy first_ratio second_arm second_strategy second_ratio metric scope "
-        "times margin direction size"
-    ).split(),
+    "answers": [
+        *ASKED,
+        *"status direction size effect low high margin p detectable runs n".split(),
+        *"unsure needs excluded excluded_because reason".split(),
+    ],
+    "sensitivity": [*ASKED, "times", "margin", "direction", "size"],
     "leads": "corpus arm strategy ratio scope metric floor floor_value value low high n runs reason".split(),
     "findings": "place panel title sentence".split(),
     "sanity": (
@@ -78,9 +79,7 @@ COLUMNS = {
         "flops tokens_per_second artifact"
     ).split(),
 }
-ANSWER = (
-    "claim condition corpus first_arm first_strategy first_ratio second_arm second_strategy second_ratio metric scope"
-).split()
+ANSWER = [name for name in ASKED if name != "kind"]
 KEYS = {  # the columns that name a row
     "study": ["scale", "track"],
     "variants": ["arm", "setting"],
