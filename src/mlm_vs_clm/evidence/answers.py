@@ -137,9 +137,7 @@ def _to_row(question: Question, gate: Verdict, p: float, competence: Competence)
     about |= {"detectable": smallest_detectable_effect(estimate.standard_error, estimate.degrees)}
     if gate.status != MADE:
         names = list(dict.fromkeys(find_silent(question, competence).values()))
-        needs = (
-            f"a competent arm: {gate.excluded_because}" if names else "room between unfilled and real text"
-        )
+        needs = f"a competent arm: {gate.excluded_because}" if names else "a task with room"
         return about | asdict(gate) | {"excluded": ", ".join(names), "needs": needs}
     criterion = Criterion(question.margin, kind, question.at_least)
     verdict = judge(estimate.low, estimate.high, p, criterion, estimate.n)

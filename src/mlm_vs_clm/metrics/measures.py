@@ -201,5 +201,5 @@ def find_scope(metric: str) -> str:
 
 
 def is_lower_better(metric: str) -> bool:
-    """Return whether less is better, of a measure or of what is made of it; False for an unknown one."""
+    """Return whether less of a measure is better; False for an unknown one."""
     return metric in MEASURES and MEASURES[metric].better == LOWER
