@@ -46,7 +46,7 @@ def test_results_are_written_by_one_process_at_a_time(tmp_path, monkeypatch):
 
     def copy_alone(source, target):
         with pytest.raises(Timeout):
-            workers.machine_lock("results").acquire(timeout=0)
+            workers.machine_lock(publish.WRITING).acquire(timeout=0)
         copy_file(source, target)
 
     monkeypatch.setattr(workers.tempfile, "tempdir", str(tmp_path))
@@ -64,9 +64,9 @@ class BusyLock:
 
 
 def test_who_waits_to_write_results_says_so(capsys):
-    """Another clone may be making the pages of all studies, which takes minutes."""
+    """Another process may be making the pages of all studies, which takes minutes."""
     with publish.hold(BusyLock(), publish.WRITER):
-        assert "waiting for another process of this machine" in capsys.readouterr().out
+        assert "waiting for another process that is writing results" in capsys.readouterr().out
 
 
 def test_all_files_of_reports_are_known():

@@ -4,6 +4,7 @@
 """
 
 import argparse
+import hashlib
 import os
 import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -38,8 +39,9 @@ from .config import PanelConfig
 from .effects import RUNTIME
 from .workers import hold, machine_lock
 
-# The lock of who writes results: README and overviews are read, changed and written again.
-WRITING, WRITER = "results", "of this machine that is writing results"  # a lock, and who has it
+# The lock of who writes results, and who has it: README and overviews of a checkout are read, changed and written again.
+WRITING = f"results-{hashlib.sha256(str(ROOT).encode()).hexdigest()[:12]}"
+WRITER = "that is writing results"
 PAGES = (
     ROOT / "README.md",
     *(ROOT / "docs" / f"{name}.md" for name in ("paper", "statements", "data-cards")),
