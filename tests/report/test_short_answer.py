@@ -16,7 +16,7 @@ from mlm_vs_clm.report.short_table import name_command, shorten_tokens
 
 ALL = ("desk", "laptop-long_runs", "laptop-causal_start")
 READS = "**Better text?** It depends on what the causal model reads"
-BETTER_INFORMED = f"{READS}; the checkpoint can reverse the lead."
+BETTER_INFORMED = f"{READS}; the checkpoint can reverse the lead on abstracts and plots."
 NO_BETTER_DATA = "**Better training data?** Not shown."
 
 
@@ -57,7 +57,7 @@ def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
         "four comparisons; equal in two.",
         "",
         NO_BETTER_DATA,
-        "- **As the paper compares them, masked leads by 19.0 to 20.0 BLEU** (one training). With later gaps hidden: "
+        "- **As the paper compares them, masked leads by 19.0 to 20.0 BLEU** (from an encoder, one training). With later gaps hidden: "
         "11.0 to 12.0.",
         "- **Neither text is shown to be better training data.** Of the two, no answer in six of six comparisons. One constant word "
         "per gap scores above both on abstracts.",
@@ -99,9 +99,9 @@ def test_outcomes_are_counted_and_a_headline_that_fails_on_one_corpus_is_gone(
 @pytest.mark.parametrize(
     ("verdict", "said"),
     [
-        (FIRST, "(one training; 8.0 to 20.0 where SmolLM2 is the causal model)"),
-        (SILENT, "(one training; 20.0 where SmolLM2 is the causal model on abstracts)"),
-        (OPEN, "(one training)"),
+        (FIRST, "(from an encoder, one training; causal from SmolLM2: 8.0 to 20.0)"),
+        (SILENT, "(from an encoder, one training; causal from SmolLM2: 20.0 on abstracts)"),
+        (OPEN, "(from an encoder, one training)"),
     ],
 )
 def test_a_pretrained_model_of_the_papers_kind_is_named_where_it_is_behind(studies, tmp_path, verdict, said):
@@ -133,7 +133,7 @@ OVER_RATIOS = "training data together** (rank correlation over masking ratios 0.
     ("low", "at_one", "said"),
     [
         (0.4, [], OVER_RATIOS),
-        (0.4, [0.1, 0.6], f"{OVER_RATIOS} Does better text train better at one masking? Unclear on a (0.10), yes on b (0.60)."),
+        (0.4, [0.1, 0.6], f"{OVER_RATIOS} Together at one masking? Unclear on a (0.10), yes on b (0.60)."),
         (-0.1, [], ""),
     ],
 )  # fmt: skip
@@ -213,7 +213,7 @@ def test_where_no_text_beats_unfilled_text_that_is_the_answer_on_training_data(s
     for tables in studies.values():
         tables["headroom"]["above_low"] = -0.1
     told = ask(studies, tmp_path)
-    idle = "With half the words hidden, those of later gaps too, neither model's text is shown to beat leaving them out."
+    idle = "With half the words hidden, later gaps included, neither model's text is shown to train better than leaving words out."
     assert f"**Better training data?** {idle}" in told
     assert "- **As training data**: no answer in six of six comparisons. One constant" in told
     more = studies["desk"]["headroom"].assign(ratio=0.7)

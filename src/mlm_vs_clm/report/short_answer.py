@@ -94,9 +94,11 @@ def describe_short(
     lines = []
     if FIRST in set(before["direction"]) and is_closer(both, before):
         rows = pd.concat([before, both])
-        others = rows[(rows["direction"] == SECOND) & (rows["start"] != ENCODER)]
-        turning = [*["the checkpoint"] * bool(len(others)), *["the measure"] * is_turned(content, steps)]
-        end = f"; {join_names(turning)} can reverse the lead" if turning else ""
+        others = {*rows.loc[(rows["direction"] == SECOND) & (rows["start"] != ENCODER), "corpus"]}
+        turned = find_turned(content, steps)
+        turning = [*["the checkpoint"] * bool(others), *["the measure"] * bool(turned)]
+        where = f" on {join_names(style.ordered(others | turned))}"
+        end = f"; {join_names(turning)} can reverse the lead{where}" if turning else ""
         lines.append(f"**Better text?** It depends on what the causal model reads{end}.")
     readings = [
         describe_reading(
@@ -138,7 +140,7 @@ def describe_reported(steps: pd.DataFrame) -> str:
     if not (is_ahead(reported, FIRST) and is_ahead(hidden, FIRST)):
         return list_by_corpus("As the paper compares them", hidden)
     return (
-        f"**As the paper compares them, masked leads by {span(reported['effect'])} BLEU** ({word_runs(reported)}"
+        f"**As the paper compares them, masked leads by {span(reported['effect'])} BLEU** (from an encoder, {word_runs(reported)}"
         f"{describe_pretrained(best_rows(steps, PRETRAINED))}). With later gaps hidden: {span(hidden['effect'])}."
     )
 
@@ -149,7 +151,7 @@ def describe_pretrained(rows: pd.DataFrame) -> str:
     if not is_ahead(made, FIRST):
         return ""
     where = f" on {join_names([*made['corpus']])}" if len(made) < len(rows) else ""
-    return f"; {span(made['effect'])} where SmolLM2 is the causal model{where}"
+    return f"; causal from SmolLM2: {span(made['effect'])}{where}"
 
 
 def describe_reading(rows: pd.DataFrame, reads: str) -> str:
@@ -193,14 +195,14 @@ def list_content_leads(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> pd
     return rows[rows["direction"].isin([*SIDES])] if len(rows) else rows
 
 
-def is_turned(leads: pd.DataFrame, steps: pd.DataFrame) -> bool:
-    """Return whether a side leads in content words where the other leads in BLEU."""
+def find_turned(leads: pd.DataFrame, steps: pd.DataFrame) -> set[str]:
+    """Return the corpora on which a side leads in content words where the other leads in BLEU."""
     if leads.empty:
-        return False
+        return set()
     by_bleu = steps[steps["direction"].isin([*SIDES])].rename(columns={"condition": "comparison"})
     keys = ["study", "comparison", "corpus"]
     pairs = leads[[*keys, "direction"]].merge(by_bleu, on=keys, suffixes=("", "_bleu"))
-    return bool((pairs["direction"] != pairs["direction_bleu"]).any())
+    return {*pairs.loc[pairs["direction"] != pairs["direction_bleu"], "corpus"]}
 
 
 def describe_content(leads: pd.DataFrame, n_corpora: int) -> str:

@@ -51,9 +51,9 @@ def describe_training(studies: Mapping[str, Tables], every: Mapping[str, Tables]
     if is_idle := bool(beside_unfilled) and FIRST not in beside_unfilled:
         answer = word_idle(next(iter(studies.values())))
     compared_on = style.ordered(rows["corpus"])
-    about = [name_task(studies, compared_on[0]) if len(compared_on) == 1 else "", name_own_start(rows)]
     where = f" on {compared_on[0]}" if len(compared_on) == 1 else ""
-    where += f" ({'; '.join(filter(None, about))})" if any(about) else ""
+    task = name_task(studies, compared_on[0]) if where else ""
+    where += f" ({task})" * bool(task) + name_own_start(rows)
     counts = [("masked beats causal", masked), ("causal beats masked", causal), (NO_ANSWER, none)]
     outcomes = join_counts(counts, where)
     told = [
@@ -77,14 +77,15 @@ def name_task(studies: Mapping[str, Tables], corpus: str) -> str:
 def name_own_start(rows: pd.DataFrame) -> str:
     """Return that each model of the comparisons in which masked text is better starts from a checkpoint of its kind, where all of these and no others do."""
     is_better, is_own = rows["direction"] == FIRST, rows["start"] == OWN
-    return "own-kind checkpoints" if is_better.any() and (is_better == is_own).all() else ""
+    number = {1: "", 2: "both "}.get(int(is_better.sum()), "all ")
+    return f", {number}from own-kind checkpoints" if is_better.any() and (is_better == is_own).all() else ""
 
 
 def word_idle(tables: Tables) -> str:
     """Return that neither text is shown to be better training data than text without its hidden words, at the main cell."""
     ratio = read_study(tables).main[1]
     share = "half the words" if ratio == 0.5 else f"{ratio:.0%} of the words"
-    return f"With {share} hidden, those of later gaps too, neither model's text is shown to beat leaving them out."
+    return f"With {share} hidden, later gaps included, neither model's text is shown to train better than leaving words out."
 
 
 def count_other_maskings(studies: Mapping[str, Tables]) -> str:
@@ -135,7 +136,7 @@ def describe_one_masking(studies: Mapping[str, Tables]) -> str:
         for row in rows.itertuples()
     ]
     told = ", ".join(clauses)
-    return f" Does better text train better at one masking? {told[0].upper()}{told[1:]}."
+    return f" Together at one masking? {told[0].upper()}{told[1:]}."
 
 
 def list_reported(made: pd.DataFrame) -> pd.DataFrame:
