@@ -76,7 +76,7 @@ def test_every_page_of_docs_is_built_with_its_code(pages):
 
 def test_the_answer_of_readme_is_on_the_first_page_and_formulas_on_basics(site, pages):
     first = (site / "index.html").read_text(encoding="utf-8")
-    assert "Better text? " in first and "<!-- readme" not in first
+    assert "Better text?" in first and "<!-- readme" not in first
     assert pages[site / "basics.html"].formulas >= 5
     assert "blankfill.fill" in (site / "reference.html").read_text(encoding="utf-8")
 
