@@ -22,9 +22,8 @@ QUESTION = "Does masked language modelling write better text than causal?"  # of
 OWN_QUESTION = "Which kind of model writes better on your texts, one that sees both sides of a gap or one that sees the left?"
 MOST_STATEMENTS = 3  # that open a page in full
 NO_ANSWER = "This study compared no masked model with a causal one by BLEU on its main cell."
-UNTOLD = (
-    "No one sentence answers this: see the figures and tables."  # of a track that has a sentence of its own
-)
+# Of a track that has a sentence of its own, where it does not hold.
+UNTOLD = "No one sentence answers this: see the figures and tables."
 READER = "a causal model that reads "
 STEPS = {  # condition of claim C1 -> the causal model of the sentence
     "known length": f"{READER}the text before the gap",

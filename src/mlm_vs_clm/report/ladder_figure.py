@@ -96,6 +96,7 @@ def _draw_steps(
     colours: Mapping[int, str],
 ) -> None:
     """Draw the rows of each step below its words: the lengths of training from top to bottom, in each the corpora."""
+    markers = dict(zip(corpora, cycle(MARKERS), strict=False))
     axes.axvline(0, color="black", linewidth=1, zorder=1)
     for words, side, shift in (("← causal better", "right", -6), ("masked better →", "left", 6)):
         axes.annotate(
@@ -131,9 +132,7 @@ def _draw_steps(
         for row in rows.itertuples(index=False):
             line = lines.index((row.tokens, row.corpus))
             height = place + WORDS + (1 - WORDS) * (line + 0.3) / max(len(lines), 4)
-            _draw_row(
-                axes, row, height, colours[row.tokens], MARKERS[corpora.index(row.corpus) % len(MARKERS)]
-            )
+            _draw_row(axes, row, height, colours[row.tokens], markers[row.corpus])
     axes.set_ylim(len(step_rows) + 0.05, -0.3)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
@@ -170,7 +169,7 @@ def _add_legend(
 
     several = sorted({int(runs) for runs in steps["runs"].dropna() if runs > 1})
     number = " to ".join(map(str, dict.fromkeys([*several[:1], *several[-1:]])))
-    entries = [mark(name, marker=MARKERS[place % len(MARKERS)]) for place, name in enumerate(corpora)]
+    entries = [mark(name, marker=marker) for name, marker in zip(corpora, cycle(MARKERS), strict=False)]
     entries += [
         mark(f"{word_tokens(length)} tokens", colour, marker="o") for length, colour in colours.items()
     ]

@@ -179,8 +179,8 @@ def count_outcomes(rows: pd.DataFrame) -> str:
         where = f" ({FROM[starts.pop()]})" if is_told else ""
         leads, unit = ("", "") if any(number for _, number in counts) else (" leads", " BLEU")  # said once
         sizes = span(abs(row.effect) for row in counted) if word in SIDES and counted else ""
-        told = f"{SIDES[word]}{leads} by {sizes}{unit}{where}" if sizes else word
-        counts.append((told, len(counted)))
+        outcome = f"{SIDES[word]}{leads} by {sizes}{unit}{where}" if sizes else word
+        counts.append((outcome, len(counted)))
     return join_counts(counts)
 
 

@@ -135,8 +135,8 @@ def describe_one_masking(studies: Mapping[str, Tables]) -> str:
         f"{GOES_WITH[find_direction(row.low, row.high)]} on {row.corpus} ({row.effect:.2f})"
         for row in rows.itertuples()
     ]
-    told = ", ".join(clauses)
-    return f" Together at one masking? {told[0].upper()}{told[1:]}."
+    answer = ", ".join(clauses)
+    return f" Together at one masking? {answer[0].upper()}{answer[1:]}."
 
 
 def list_reported(made: pd.DataFrame) -> pd.DataFrame:
