@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -125,6 +126,35 @@ def training_threads(device: str, threads: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+@contextmanager
+def busy_processors(number: int) -> Iterator[None]:
+    """Keep this many other processors at work with products of matrices, as other processes of a study do.
+
+    Two virtual processors can be one core, and many clocks fall when all cores work: what is timed beside idle ones is
+    up to twice as fast as in a study.
+    """
+    import torch
+
+    is_over = threading.Event()
+
+    def multiply() -> None:
+        torch.set_num_threads(1)
+        states, weights = torch.ones(512, 768), torch.ones(768, 8192)
+        products = torch.empty(512, 8192)
+        while not is_over.is_set():
+            torch.mm(states, weights, out=products)
+
+    threads = [threading.Thread(target=multiply, daemon=True) for _ in range(number)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        for thread in threads:
+            thread.join()
 
 
 @contextmanager

@@ -211,6 +211,10 @@ def test_a_general_arm_writes_with_the_start_itself_and_needs_a_checkpoint(choos
         (["model.start=warm"], "model.start=warm is unknown"),
         (["model=checkpoint", "model.source=./nowhere"], "nowhere does not exist"),
         (["model.revision=main"], "model.revision needs model.start=checkpoint"),
+        (
+            ["model=checkpoint", "model.source=package:smollm2", "model.revision=main"],
+            "model.revision has no effect beside model.source=package:smollm2, which is not on the hub",
+        ),
         (["model=tiny", "model.opening=x"], "model.opening needs model.start=checkpoint"),
         (
             ["model=minilm", "model.vocabulary=9"],

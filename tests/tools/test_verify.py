@@ -232,7 +232,7 @@ def test_one_altered_number_is_found(tmp_path, capsys, altered, kept, manifest):
         assert "differs: scores plots mlm random 0.5 0 document bleu bleu: 4" in told.out
 
 
-def test_results_made_again_here_are_compared_with_the_committed_ones(tmp_path):
+def test_results_made_again_here_are_compared_with_the_committed_ones(tmp_path, monkeypatch):
     results, fresh = (
         tmp_path / "results",
         write_results(tmp_path / "fresh", setting("scores", 0, "value", 40.1)),
@@ -244,6 +244,8 @@ def test_results_made_again_here_are_compared_with_the_committed_ones(tmp_path):
     git(tmp_path, "commit", "-q", "-m", "results")
     (study / "scores.csv").write_bytes((fresh / "scores.csv").read_bytes())
     assert main(["verify", "--fresh", str(fresh), "--committed", str(study)]) == 0
+    monkeypatch.chdir(study)
+    assert main(["verify", "--fresh", str(fresh), "--committed", "."]) == 0
 
 
 def test_a_row_for_the_log_says_when_where_and_how_it_ended(tmp_path, capsys):

@@ -10,7 +10,7 @@ from ..corpora import load_split
 from ..corpora.packages import locate
 from ..errors import StudyError
 from ..files import hash_of, write_atomically
-from ..hardware import choose_device, explain_out_of_memory, training_threads
+from ..hardware import busy_processors, choose_device, explain_out_of_memory, training_threads
 from .artifacts import Runtime, read_record
 from .recipes import UNIT_TOKENS
 
@@ -176,12 +176,13 @@ def make_budget(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
     from ..training.budgets import list_budgets
 
     busy, speeds = [0.0] * max(1, runtime.workers), []
+    n_beside = min(len(busy), len(settings["trainings"])) - 1 if choose_device(runtime.device) == "cpu" else 0
     for number, training in enumerate(settings["trainings"]):
         start = f"{number}/"
         own_inputs = {
             name.removeprefix(start): path for name, path in inputs.items() if name.startswith(start)
         }
-        with _advise_smaller_steps(training, runtime):
+        with _advise_smaller_steps(training, runtime), busy_processors(n_beside):
             speeds.append(_time_training(training, own_inputs, folder, runtime))
     costs = []
     for training, speed in zip(settings["trainings"], speeds, strict=True):

@@ -148,7 +148,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Print the comparison, the degree of reproduction and a row for the log; return 1 if a number differs or is missing."""
-    study, fresh_files = chosen.committed, read_files(chosen.fresh)
+    is_named = chosen.committed.name not in ("", "..")  # as `.` is not
+    study = chosen.committed if is_named else chosen.committed.resolve()
+    fresh_files = read_files(chosen.fresh)
     committed_files = read_committed(study.parent)
     if not take_study(committed_files, study.name):
         print(f"git has no commit of {study}: compared with its files\n")

@@ -16,7 +16,7 @@ ALIKE = 1e-9  # by which shares may miss 1, as they are rounded
 
 @dataclass(frozen=True)
 class Objective:
-    """How examples are made, the kind of model that learns from them, what it needs, and settings of its own.
+    """How examples are made, the kind of model that learns from them, what it needs, and the settings that it reads.
 
     `bounds_text` is true where the summed loss is minus the log-likelihood of the text, or bounds it from above;
     `reads_pairs` where documents come as `pair_sentences` makes them.
@@ -30,22 +30,25 @@ class Objective:
     reads_pairs: bool = False
 
 
+CHOICE = ("ratio", "unit")  # which tokens are masked
+FATE = ("mask_share", "random_share")  # what becomes of them
+
 OBJECTIVES = {
-    "mlm": Objective("masked", masked, settings=OF_MASKED),
-    "mlm_nsp": Objective("masked", masked_pair, settings=("spread",), reads_pairs=True),
-    "mlm_left": Objective("causal", masked_from_the_left),
+    "mlm": Objective("masked", masked, settings=(*CHOICE, *FATE, *OF_MASKED)),
+    "mlm_nsp": Objective("masked", masked_pair, settings=(*CHOICE, *FATE, "spread"), reads_pairs=True),
+    "mlm_left": Objective("causal", masked_from_the_left, settings=CHOICE),
     "clm": Objective("causal", causal, needs_mask=False, bounds_text=True),
     "clm_noised": Objective("causal", causal_with_errors, needs_mask=False, settings=("noise_ratio",)),
-    "hybrid": Objective("masked", masked, settings=(*OF_MASKED, "masked_share", "schedule")),
+    "hybrid": Objective("masked", masked, settings=(*CHOICE, *FATE, *OF_MASKED, "masked_share", "schedule")),
     "masked_diffusion": Objective("masked", diffused, bounds_text=True),
     "prefix_lm": Objective("causal", prefix_to_rest, needs_mask=False, settings=("spread", "prefix_share")),
     "fim": Objective("causal", filled_in_the_middle),
-    "seq2seq": Objective("seq2seq", kept_to_text, needs_mask=False),
-    "infill": Objective("causal", infill),
-    "kept": Objective("causal", kept_then_text, needs_mask=False),
-    "sentinel": Objective("seq2seq", masked_words),
-    "span_corruption": Objective("seq2seq", masked_spans, settings=("mean_span",)),
-    "denoise": Objective("seq2seq", denoised, settings=("mean_span", "permute_sentences")),
+    "seq2seq": Objective("seq2seq", kept_to_text, needs_mask=False, settings=CHOICE),
+    "infill": Objective("causal", infill, settings=CHOICE),
+    "kept": Objective("causal", kept_then_text, needs_mask=False, settings=CHOICE),
+    "sentinel": Objective("seq2seq", masked_words, settings=CHOICE),
+    "span_corruption": Objective("seq2seq", masked_spans, settings=("ratio", "mean_span")),
+    "denoise": Objective("seq2seq", denoised, settings=("ratio", "mean_span", "permute_sentences")),
 }
 UNITS = ("token", "word", "span")
 
@@ -75,13 +78,14 @@ def objective_of_batch(number: int, n_batches: int, name: str, noise: Noise) -> 
 
 
 def check_objective(name: str, ratio: float, unit: str, **settings) -> None:
-    """Raise StudyError for an objective that does not exist, or a setting that it does not have."""
+    """Raise StudyError for an objective that does not exist, or a setting that it does not read."""
     if name not in OBJECTIVES:
         raise StudyError(f"objective.name={name} is unknown: choose one of {', '.join(OBJECTIVES)}")
     check_ratio("objective.ratio", ratio)
     _check_unit(name, unit, settings)
-    for key in OWN:
-        if key in settings and key not in OBJECTIVES[name].settings:
+    for key, value in {"ratio": ratio, "unit": unit, **settings}.items():
+        is_default = key not in OWN and value == getattr(Noise, key)  # which every id has
+        if key not in OBJECTIVES[name].settings and not is_default:
             raise StudyError(f"objective.{key} is not used by objective {name}; remove it")
     if (schedule := settings.get("schedule", Noise.schedule)) not in SCHEDULES:
         raise StudyError(f"objective.schedule={schedule} is unknown: choose one of {', '.join(SCHEDULES)}")

@@ -45,6 +45,10 @@ def start(config: Config) -> Recipe:
             "remove it"
         )
     if model.start == "checkpoint":
+        if model.revision and ("sha256" in named or str(model.source).startswith("package:")):
+            raise StudyError(
+                f"model.revision has no effect beside model.source={model.source}, which is not on the hub: remove one of them"
+            )
         named |= {"name": model.name, "start": model.start, "seed": model.seed}
         named |= {key: value for key in CHECKPOINT_ONLY if (value := getattr(model, key))}
         return make_recipe("start", named | {"kind": _kind_of(config)})
