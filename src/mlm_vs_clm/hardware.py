@@ -132,8 +132,7 @@ def training_threads(device: str, threads: int) -> Iterator[None]:
 def busy_processors(number: int) -> Iterator[None]:
     """Keep this many other processors at work with products of matrices, as other processes of a study do.
 
-    Two virtual processors can be one core, and many clocks fall when all cores work: what is timed beside idle ones is
-    up to twice as fast as in a study.
+    Two virtual processors can be one core, and clocks fall when all cores work: beside idle ones, work is timed too fast.
     """
     import torch
 

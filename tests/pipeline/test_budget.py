@@ -1,5 +1,7 @@
 """Minutes of training become tokens once: measured, rounded, kept, and the same for every later command."""
 
+import threading
+
 import pytest
 import torch
 
@@ -39,13 +41,19 @@ def test_minutes_are_measured_once_and_train_the_same_models_ever_after(ask, cap
 
 @pytest.mark.parametrize(("workers", "tokens"), [(1, 17_000), (2, 25_000)])
 def test_the_minutes_hold_all_trainings_of_the_study_shared_among_workers(ask, monkeypatch, workers, tokens):
-    speeds = {"mlm": 1000.0, "clm": 500.0}
-    monkeypatch.setattr(
-        model_stages, "_time_training", lambda settings, *rest: speeds[settings["objective"]["name"]]
-    )
+    speeds, before, beside = {"mlm": 1000.0, "clm": 500.0}, threading.active_count(), []
+
+    def time_training(settings, *rest):
+        beside.append(threading.active_count() - before)
+        return speeds[settings["objective"]["name"]]
+
+    monkeypatch.setattr(model_stages, "_time_training", time_training)
     job = ask("scale.minutes=1", f"workers={workers}")
     job.set_budget()  # a token costs 1/1000 s + 1/500 s on one worker, 1/500 s on two, and 19 % more for the copies
     assert job.config.scale.training.token_budget == tokens
+    assert (
+        beside == [workers - 1] * 2 and threading.active_count() == before
+    )  # the other workers are at work meanwhile
 
 
 def test_a_training_that_is_timed_and_does_not_fit_into_memory_is_one_line(ask, monkeypatch):

@@ -175,8 +175,8 @@ def make_budget(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
     """
     from ..training.budgets import list_budgets
 
-    busy, speeds = [0.0] * max(1, runtime.workers), []
-    n_beside = min(len(busy), len(settings["trainings"])) - 1 if choose_device(runtime.device) == "cpu" else 0
+    n_workers, speeds = max(1, runtime.workers), []
+    n_beside = min(n_workers, len(settings["trainings"])) - 1 if choose_device(runtime.device) == "cpu" else 0
     for number, training in enumerate(settings["trainings"]):
         start = f"{number}/"
         own_inputs = {
@@ -184,7 +184,7 @@ def make_budget(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
         }
         with _advise_smaller_steps(training, runtime), busy_processors(n_beside):
             speeds.append(_time_training(training, own_inputs, folder, runtime))
-    costs = []
+    costs, busy = [], [0.0] * n_workers
     for training, speed in zip(settings["trainings"], speeds, strict=True):
         about, share = training["training"], training["training"]["token_budget"] / UNIT_TOKENS
         copied = about["decay_share"] * sum(list_budgets(1_000, about["budgets"])[:-1]) / 1_000
