@@ -39,17 +39,24 @@ def test_minutes_are_measured_once_and_train_the_same_models_ever_after(ask, cap
     assert trained(again).id == trained(first).id
 
 
-@pytest.mark.parametrize(("workers", "tokens"), [(1, 17_000), (2, 25_000)])
-def test_the_minutes_hold_all_trainings_of_the_study_shared_among_workers(ask, monkeypatch, workers, tokens):
+@pytest.mark.parametrize(
+    ("workers", "dev_tokens", "tokens"),
+    [(1, 0, 17_000), (2, 0, 25_000), (1, 5_000, 8_400), (2, 5_000, 17_000), (1, 90_000, 1_000)],
+)
+def test_the_minutes_hold_all_trainings_of_the_study_shared_among_workers(
+    ask, monkeypatch, workers, dev_tokens, tokens
+):
     speeds, before, beside = {"mlm": 1000.0, "clm": 500.0}, threading.active_count(), []
 
     def time_training(settings, *rest):
         beside.append(threading.active_count() - before)
-        return speeds[settings["objective"]["name"]]
+        return speeds[settings["objective"]["name"]], dev_tokens
 
     monkeypatch.setattr(model_stages, "_time_training", time_training)
     job = ask("scale.minutes=1", f"workers={workers}")
-    job.set_budget()  # a token costs 1/1000 s + 1/500 s on one worker, 1/500 s on two, and 19 % more for the copies
+    # A token costs 1/1000 s + 1/500 s on one worker, 1/500 s on two, and 19 % more for the copies. The dev loss of five
+    # budgets and the start costs as much as learning from twice the dev tokens.
+    job.set_budget()
     assert job.config.scale.training.token_budget == tokens
     assert (
         beside == [workers - 1] * 2 and threading.active_count() == before

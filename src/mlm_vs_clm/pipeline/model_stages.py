@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 TIMED_TOKENS = 6_000  # of each training that is timed
 FEWEST_TOKENS = 1_000
+FORWARD_SHARE = 1 / 3  # of the time of a training step
 
 
 def make_start(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
@@ -170,12 +171,12 @@ def refuse_unknown_corpus(
 def make_budget(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
     """Time some steps of every training, one after the other; write the tokens that fit into the minutes.
 
-    The trainings are shared out among the workers, the longest first. What a budget before the last trains anew, on a
-    copy, is counted; the measurements of the dev loss are not. Two digits, as a measurement is no more exact.
+    The trainings are shared out among the workers, the longest first. Counted are also what a budget before the last
+    trains anew, on a copy, and the dev loss at every budget. Two digits, as a measurement is no more exact.
     """
     from ..training.budgets import list_budgets
 
-    n_workers, speeds = max(1, runtime.workers), []
+    n_workers, paces = max(1, runtime.workers), []
     n_beside = min(n_workers, len(settings["trainings"])) - 1 if choose_device(runtime.device) == "cpu" else 0
     for number, training in enumerate(settings["trainings"]):
         start = f"{number}/"
@@ -183,30 +184,41 @@ def make_budget(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
             name.removeprefix(start): path for name, path in inputs.items() if name.startswith(start)
         }
         with _advise_smaller_steps(training, runtime), busy_processors(n_beside):
-            speeds.append(_time_training(training, own_inputs, folder, runtime))
-    costs, busy = [], [0.0] * n_workers
-    for training, speed in zip(settings["trainings"], speeds, strict=True):
+            paces.append(_time_training(training, own_inputs, folder, runtime))
+    costs = []  # of a training: seconds for each token of the budget, and seconds for its dev losses
+    for training, (speed, dev_tokens) in zip(settings["trainings"], paces, strict=True):
         about, share = training["training"], training["training"]["token_budget"] / UNIT_TOKENS
         copied = about["decay_share"] * sum(list_budgets(1_000, about["budgets"])[:-1]) / 1_000
-        costs.append(share * (1 + copied) / speed)
+        measured = FORWARD_SHARE * dev_tokens * (1 + about["budgets"])  # before the first step, too
+        costs.append((share * (1 + copied) / speed, measured / speed))
+    busy = [(0.0, 0.0)] * n_workers
     for cost in sorted(costs, reverse=True):
-        busy[busy.index(min(busy))] += cost
-    tokens = max(FEWEST_TOKENS, int(float(f"{60 * settings['minutes'] / max(busy):.2g}")))
+        idlest = busy.index(min(busy))
+        busy[idlest] = (busy[idlest][0] + cost[0], busy[idlest][1] + cost[1])
+    seconds = 60 * settings["minutes"]
+    tokens = min((seconds - fixed) / of_token for of_token, fixed in busy if of_token)
+    tokens = max(FEWEST_TOKENS, int(float(f"{tokens:.2g}")))
     names = [training["objective"]["name"] for training in settings["trainings"]]
     result = {"token_budget": tokens, "workers": runtime.workers, "device": choose_device(runtime.device)}
-    result["tokens_per_second"] = [[name, round(speed, 1)] for name, speed in zip(names, speeds, strict=True)]
+    result["tokens_per_second"] = [[name, round(pace[0], 1)] for name, pace in zip(names, paces, strict=True)]
     write_atomically(folder / "budget.json", json.dumps(result, indent=1))
 
 
-def _time_training(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> float:
-    """Return the tokens per second of a training on one thread, as in the processes of a study; the first steps warm up."""
+def _time_training(
+    settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime
+) -> tuple[float, int]:
+    """Return a training's tokens per second on one thread, as in the processes of a study, and its dev tokens.
+
+    The first steps warm up.
+    """
     short = settings | {"training": settings["training"] | {"token_budget": TIMED_TOKENS}}
     trainer = _prepare_training(short, inputs, folder, runtime)
     with training_threads(str(trainer.device), 1):
         trainer.advance(min(2, len(trainer.batches) - 1))
         seconds, tokens = trainer.state["seconds"], trainer.state["tokens_seen"]
         trainer.advance(len(trainer.batches))
-    return (trainer.state["tokens_seen"] - tokens) / (trainer.state["seconds"] - seconds)
+    speed = (trainer.state["tokens_seen"] - tokens) / (trainer.state["seconds"] - seconds)
+    return speed, trainer.reading.count_dev_tokens()
 
 
 def silence_libraries() -> None:

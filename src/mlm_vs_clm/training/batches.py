@@ -183,6 +183,11 @@ class TrainingBatches:
     dev: dict[str, dict[str, Batches]]
     pairs: dict[str, list[TokenizedDocument]]
 
+    def count_dev_tokens(self) -> int:
+        """Return the tokens that a measurement of the dev loss reads."""
+        held_out = [batches for of_objectives in self.dev.values() for batches in of_objectives.values()]
+        return sum(batches.count_tokens(number) for batches in held_out for number in range(len(batches)))
+
 
 # Everything else is padded with the padding token.
 PADDING = {"labels": IGNORE, "position_ids": 0, "token_type_ids": 0, "weights": 0.0}
