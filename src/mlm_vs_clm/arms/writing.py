@@ -24,6 +24,8 @@ from .recasing import Recaser, fills_of, is_cased
 from .settings import LEAKY
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
     from ..training.noise import TokenizedDocument
 
 DEV_RATIO = 0.5  # of the words of a dev document that are hidden to choose the order of a table
@@ -73,13 +75,19 @@ def _open(arm: dict, folders: list[Path], device: str) -> tuple[Any, Any, dict]:
 
     One folder for two models is a network that both are made of.
     """
-    from blankfill.networks.checkpoints import load_tokenizer
-
     kinds = MODEL_KINDS[arm["writer"]].split(" and ")
     models = [_model(*pair, arm["precision"], device) for pair in zip(cycle(folders), kinds, strict=False)]
     axes = {name: arm[name] for name in arguments_of(arm["writer"]) if name in arm}
     axes |= dict(zip(("second",), models[1:], strict=False))
-    return models[0], load_tokenizer(folders[0]), axes
+    return models[0], open_tokenizer(folders[0]), axes
+
+
+@lru_cache(maxsize=8)
+def open_tokenizer(folder: Path) -> "PreTrainedTokenizerBase":
+    """Return the tokenizer of a stored model, one for all cells of a process: what is derived from it is computed once."""
+    from blankfill.networks.checkpoints import load_tokenizer
+
+    return load_tokenizer(folder)
 
 
 def write_baseline(arm: dict, blanked: list[BlankedText], inputs: dict[str, Path]) -> WrittenOrSkipped:
@@ -148,12 +156,10 @@ def _list_all_read(
     start: Path, corpora: tuple[tuple[str, Path], ...], read: tuple[tuple[str, int], ...]
 ) -> dict[Path, list[Document]]:
     """Return the documents of each corpus that a training of this budget reads."""
-    from blankfill.networks.checkpoints import load_tokenizer
-
     from ..training.batches import choose_unique, order_batches, tokenize
     from ..training.canaries import plant
 
-    settings, tokenizer = dict(read), load_tokenizer(start)
+    settings, tokenizer = dict(read), open_tokenizer(start)
     most, seed = settings["max_subwords"], settings["seed"]
     read_of: list[tuple[str, Document, int]] = []  # corpus, document, tokens
     for key, path in corpora:

@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 from safetensors import SafetensorError
 
 from ..errors import StudyError
-from ..files import CHECKOUT, CHECKPOINT, explain_os_error, flush_to_disk, hash_file, write_atomically
+from ..files import CHECKOUT, CHECKPOINT, explain_os_error, flush_to_disk, hash_of, write_atomically
 from ..hardware import one_blas_thread
 from .workers import hold
 
@@ -192,7 +192,8 @@ def damaged_files(folder: Path) -> list[str]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return [RECORD]
     paths = {name: folder / name for name in files}
-    return [name for name, path in paths.items() if not path.is_file() or hash_file(path) != files[name]]
+    # Many cells read one model of 200 MB: a file is hashed again only when its size or time has changed.
+    return [name for name, path in paths.items() if not path.is_file() or hash_of(path) != files[name]]
 
 
 def explain_damage(folder: Path, reasons: dict[Path, str] | None = None) -> str:
@@ -256,7 +257,7 @@ def _write_record(folder: Path, recipe: Recipe, root: Path, seconds: float, meas
         "settings": recipe.settings,
         "inputs": {name: f"{needed.stage}/{needed.id}" for name, needed in recipe.inputs.items()},
         "seed": recipe.settings.get("seed"),
-        "files": {str(path.relative_to(folder)): hash_file(path) for path in files},
+        "files": {str(path.relative_to(folder)): hash_of(path) for path in files},
         "libraries": library_versions(),
         "commit": current_commit(),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),

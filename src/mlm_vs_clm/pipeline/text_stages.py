@@ -96,9 +96,7 @@ def _hide(documents: list[Document], settings: dict, runtime: Runtime) -> list[C
 
 def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
     """Let an arm fill the blanks; its cost goes beside its texts."""
-    from blankfill.networks.checkpoints import load_tokenizer
-
-    from ..arms.writing import measure_originals, write_baseline, write_with_model
+    from ..arms.writing import measure_originals, open_tokenizer, write_baseline, write_with_model
     from ..training.budgets import choose_budget
     from ..training.sources import refuse_new_head
     from .cells import load_blanked_texts, save_filled
@@ -120,7 +118,7 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
             models = [model for model, _ in chosen]
             start = inputs_of(stored[0]).get("start", stored[0])
             texts = [text.text for text in blanked]
-            refuse_unknown_corpus(start, load_tokenizer(models[0]), inputs["corpus"], texts)
+            refuse_unknown_corpus(start, open_tokenizer(models[0]), inputs["corpus"], texts)
             write_atomically(folder / "model.json", json.dumps(chosen[0][1], indent=1))
             if settings.get("weight") == AUTO:
                 settings = settings | {
