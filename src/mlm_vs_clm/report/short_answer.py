@@ -19,6 +19,7 @@ from .ladder import (
     ENDS,
     OWN,
     PRETRAINED,
+    READS,
     best_rows,
     find_likelihoods,
     list_content,
@@ -96,10 +97,10 @@ def describe_short(
         rows = pd.concat([before, both])
         others = {*rows.loc[(rows["direction"] == SECOND) & (rows["start"] != ENCODER), "corpus"]}
         turned = find_turned(content, steps)
-        turning = [*["the checkpoint"] * bool(others), *["the measure"] * bool(turned)]
-        where = f" on {join_names(style.ordered(others | turned))}"
-        end = f"; {join_names(turning)} can reverse the lead{where}" if turning else ""
-        lines.append(f"**Better text?** It depends on what the causal model reads{end}.")
+        turning = " or ".join([*["checkpoint"] * bool(others), *["measure"] * bool(turned)])
+        corpora = join_names(style.ordered(others | turned))
+        end = f" On {corpora}, another {turning} can reverse the lead." if turning else ""
+        lines.append(f"**Better text?** It depends on what the causal model reads.{end}")
     readings = [
         describe_reading(
             before, f"**Causal reads the text before each gap** and knows its length{word_grid(before)}"
@@ -139,9 +140,12 @@ def describe_reported(steps: pd.DataFrame) -> str:
     reported, hidden = (best_rows(steps, (ENCODER, name)) for name in ("as reported", "no leak"))
     if not (is_ahead(reported, FIRST) and is_ahead(hidden, FIRST)):
         return list_by_corpus("As the paper compares them", hidden)
+    pretrained = best_rows(steps, PRETRAINED)
+    clause = describe_pretrained(pretrained)
+    runs = f"; {word_runs(pd.concat([reported, pretrained]))} each" if clause else f", {word_runs(reported)}"
     return (
-        f"**As the paper compares them, masked leads by {span(reported['effect'])} BLEU** (from an encoder, {word_runs(reported)}"
-        f"{describe_pretrained(best_rows(steps, PRETRAINED))}). With later gaps hidden: {span(hidden['effect'])}."
+        f"**As the paper compares them, masked leads by {span(reported['effect'])} BLEU** (both from an encoder{clause}{runs}). "
+        f"With later gaps hidden: {span(hidden['effect'])}."
     )
 
 
@@ -219,8 +223,10 @@ def describe_content(leads: pd.DataFrame, n_corpora: int) -> str:
                 ["from other starts"] if are_others else [FROM[start] for start in FROM if start in starts]
             )
             restores = "" if clauses else " restores"  # said once
+            readings = {READS[name] for name in of_side["comparison"]}
+            where = f" where causal {readings.pop()}" if len(readings) == 1 else ""
             clauses.append(
-                f"{' or '.join(names)}, {words}{restores} {span(abs(of_side['value']) * 100)} more"
+                f"{' or '.join(names)}, {words}{restores} {span(abs(of_side['value']) * 100)} more{where}"
             )
             told |= starts
     corpora = style.ordered(leads["corpus"])

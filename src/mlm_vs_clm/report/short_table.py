@@ -20,7 +20,7 @@ ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and wha
     BEFORE: (READS[BEFORE[1]], FROM_ENCODER),
     BOTH: (READS[BOTH[1]], FROM_ENCODER),
     **{(start, name): (READS[name], STARTS[start]) for start, name in STARTED},
-    UNTRAINED: (READS[BEFORE[1]], "own kind; SmolLM2 as it comes"),
+    UNTRAINED: (READS[BEFORE[1]], "own kind; SmolLM2 not fine-tuned"),
 }
 
 
@@ -38,6 +38,7 @@ def tabulate_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
         by_corpus = {row.corpus: row for row in rows.itertuples(index=False)}
         cells = [enter_lead(by_corpus[corpus]) if corpus in by_corpus else DASH.text for corpus in corpora]
         size = f"{rows['runs'].max():.0f}×{shorten_tokens(rows['tokens'].max())}"
+        size += " (masked)" * (step == UNTRAINED)
         reads, start = ROWS[step]
         name = f"{start} ({rows['network'].iloc[0]})" if start == FROM_ENCODER and are_several else start
         lines.append(markdown_row([reads.removeprefix("reads "), name, *cells, size]))

@@ -85,7 +85,7 @@ def word_idle(tables: Tables) -> str:
     """Return that neither text is shown to be better training data than text without its hidden words, at the main cell."""
     ratio = read_study(tables).main[1]
     share = "half the words" if ratio == 0.5 else f"{ratio:.0%} of the words"
-    return f"With {share} hidden, later gaps included, neither model's text is shown to train better than leaving words out."
+    return f"With {share} hidden from both, neither model's text is shown to train better than leaving words out."
 
 
 def count_other_maskings(studies: Mapping[str, Tables]) -> str:
@@ -100,7 +100,7 @@ def count_other_maskings(studies: Mapping[str, Tables]) -> str:
     better = sum(FIRST in directions for directions in by_masking.values())
     if not better:
         return ""
-    return f"In {word_number(better)} of {word_number(len(by_masking))} other maskings, a model's text beats leaving words out (p uncorrected)."
+    return f"Exploratory: in {word_number(better)} of {word_number(len(by_masking))} other maskings, a model's text beats leaving words out (p uncorrected)."
 
 
 def compare_unfilled(tables: Tables, writers: Sequence[str] = WRITERS) -> list[str]:
@@ -135,8 +135,7 @@ def describe_one_masking(studies: Mapping[str, Tables]) -> str:
         f"{GOES_WITH[find_direction(row.low, row.high)]} on {row.corpus} ({row.effect:.2f})"
         for row in rows.itertuples()
     ]
-    answer = ", ".join(clauses)
-    return f" Together at one masking? {answer[0].upper()}{answer[1:]}."
+    return f" At a fixed ratio: {', '.join(clauses)}."
 
 
 def list_reported(made: pd.DataFrame) -> pd.DataFrame:
