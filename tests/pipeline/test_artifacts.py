@@ -260,6 +260,12 @@ def test_what_a_process_is_making_is_not_removed(tmp_path, capsys):
     assert not making._unfinished(LEAF).exists()
 
 
+def test_words_that_no_artifact_has_are_one_line(tmp_path, capsys):
+    store(tmp_path).ensure(TREE)
+    assert main(["store", "list", "write", "nothing", "--store", str(tmp_path)]) == 1
+    assert "store list write nothing: nothing stored in" in capsys.readouterr().err
+
+
 def test_names_that_overlap_remove_each_artifact_once_and_a_wrong_one_removes_none(tmp_path, capsys):
     store(tmp_path).ensure(TREE)
     assert main(["store", "remove", "write", "nothing", "--store", str(tmp_path)]) == 1

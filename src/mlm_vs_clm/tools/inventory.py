@@ -32,7 +32,10 @@ def run(chosen: argparse.Namespace) -> None:
 
 
 def show(root: Path, words: Sequence[str] = ()) -> None:
-    """Print state, place, size, seconds and names of the artifacts whose line has all of the words, in the order of stage and name."""
+    """Print state, place, size, seconds and names of the artifacts whose line has all of the words, in the order of stage and name.
+
+    StudyError where there are words, and no line has all of them.
+    """
     lines, total = [], 0
     for state, folder in list_artifacts(root):
         size = _measure(folder)
@@ -41,6 +44,10 @@ def show(root: Path, words: Sequence[str] = ()) -> None:
         if {*words} <= {*line.split(), folder.parent.name}:
             lines.append((folder.parent.name, about.partition(" s  ")[2], line))
             total += size
+    if words and not lines:
+        raise StudyError(
+            f"store list {' '.join(words)}: nothing stored in {root} has all of these words; see `make store`"
+        )
     for *_, line in sorted(lines):
         print(line)
     print(f"{total / 2**20:.1f} MB in {root}" + (f" ({' '.join(words)})" if words else ""))

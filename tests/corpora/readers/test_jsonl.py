@@ -20,7 +20,9 @@ def test_jsonl_reads_anyones_own(tmp_path):
 @pytest.mark.parametrize(
     "row, says",
     [
-        ({"id": "1"}, "line 2: not of the shape .*: correct its text"),
+        ({"id": "1"}, "line 2: not of the shape .*: add its text"),
+        ({"text": "a"}, "line 2: not of the shape .*: add its id"),
+        ({"id": "", "text": "a"}, "line 2: not of the shape .*: correct its id"),
         (ROW | {"entities": [[0, "3", "P"]]}, "line 2: .*: correct its entities"),
         (ROW | {"labels": [1]}, "line 2: not of the shape .*: correct its labels"),
         (ROW | {"id": 0}, "line 2: the id 0 is used twice"),

@@ -60,7 +60,7 @@ def _read_line(line: str, where: str, columns: Columns, keys: set[str], result: 
     keys.update(row)
     row = _rename(row, columns, where)
     if key := _find_misfit(row):
-        raise StudyError(f"{where}: not of the shape {SHAPE}: correct its {key}")
+        raise StudyError(f"{where}: not of the shape {SHAPE}: {'correct' if key in row else 'add'} its {key}")
     entities = tuple(Entity(*entity) for entity in row.get("entities", []))
     labels = expand(row.get("labels", []), where)
     author, date = row.get("author", ""), _read_date(row.get("date", ""), where)
