@@ -137,6 +137,7 @@ def busy_processors(number: int) -> Iterator[None]:
     import torch
 
     is_over = threading.Event()
+    torch.get_num_threads()  # else the first thread that sets its own number sets it for all
 
     def multiply() -> None:
         torch.set_num_threads(1)

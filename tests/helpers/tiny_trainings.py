@@ -34,16 +34,25 @@ TRAINING = Training(
 NOISE = Noise(ratio=0.5, unit="token", mask_share=0.8, random_share=0.1)
 
 
-def train_tiny(model, tokenizer, documents, folder, name, training=TRAINING, noise=NOISE):
+def prepare_tiny(model, tokenizer, documents, folder, name, training=TRAINING, noise=NOISE):
     folder.mkdir(exist_ok=True)
     learned = {"a": documents[:3], "b": documents[3:]}
     texts = TrainingTexts(learned, {"a": documents[:2], "b": documents[3:5] or documents[:2]})
-    return prepare(model, tokenizer, texts, TrainedObjective(name, noise), training, folder).train(False)
+    return prepare(model, tokenizer, texts, TrainedObjective(name, noise), training, folder)
+
+
+def train_tiny(*given, **more):
+    return prepare_tiny(*given, **more).train(False)
+
+
+def make_model(name, tokenizer):
+    """Return a network of random weights that learns by an objective."""
+    return as_kind(start_from_scratch(SHAPE, tokenizer, 1), OBJECTIVES[name].kind, tokenizer)
 
 
 def train_from_scratch(name, tokenizer, documents, folder, noise=NOISE, **ways):
     """Train a network of random weights; return the table of its curve and what `training.json` says."""
-    model = as_kind(start_from_scratch(SHAPE, tokenizer, 1), OBJECTIVES[name].kind, tokenizer)
+    model = make_model(name, tokenizer)
     train_tiny(model, tokenizer, documents, folder, name, replace(TRAINING, **ways), noise)
     return pd.read_csv(folder / "curves.csv"), json.loads((folder / "training.json").read_text())
 

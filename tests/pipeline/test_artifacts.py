@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.files import CHECKPOINT
-from mlm_vs_clm.pipeline import artifacts
+from mlm_vs_clm.pipeline import artifacts, provenance
 from mlm_vs_clm.pipeline.artifacts import Recipe, Store, damaged_files, list_artifacts, read_record
 from mlm_vs_clm.tools.__main__ import main
 
@@ -90,12 +90,12 @@ def test_the_commit_is_that_of_the_code_and_of_no_repository_around_it(tmp_path,
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.org"]
     for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
         subprocess.run([*git, *words], cwd=code.parent, check=True)
-    monkeypatch.setattr(artifacts, "CHECKOUT", code)
-    assert artifacts.current_commit.__wrapped__() == "unknown"
-    monkeypatch.setattr(artifacts, "CHECKOUT", code.parent)
-    commit = artifacts.current_commit.__wrapped__()
+    monkeypatch.setattr(provenance, "CHECKOUT", code)
+    assert provenance.current_commit.__wrapped__() == "unknown"
+    monkeypatch.setattr(provenance, "CHECKOUT", code.parent)
+    commit = provenance.current_commit.__wrapped__()
     (code / "new.py").write_text("")
-    assert len(commit) == 40 and artifacts.current_commit.__wrapped__() == f"{commit}+changes"
+    assert len(commit) == 40 and provenance.current_commit.__wrapped__() == f"{commit}+changes"
 
 
 def test_stored_result_is_not_made_again(tmp_path):
@@ -110,6 +110,14 @@ def test_damaged_result_is_made_again(tmp_path, harm, capsys):
     assert damaged_files(folder) == ["words"]
     assert (store(tmp_path).ensure(LEAF) / "words").read_text() == "a"
     assert "damaged" in capsys.readouterr().out
+
+
+def test_a_result_that_is_damaged_after_it_was_checked_is_told_to_the_next_reader(tmp_path, capsys):
+    folder = store(tmp_path).ensure(LEAF)
+    assert not damaged_files(folder)
+    (folder / "words").write_text("b")  # as long as before
+    assert damaged_files(folder) == ["words"]
+    assert (store(tmp_path).ensure(LEAF) / "words").read_text() == "a" and not damaged_files(folder)
 
 
 def test_failed_stage_leaves_no_result_and_no_leftovers_in_the_next(tmp_path):
@@ -264,6 +272,7 @@ def test_words_that_no_artifact_has_are_one_line(tmp_path, capsys):
     store(tmp_path).ensure(TREE)
     assert main(["store", "list", "write", "nothing", "--store", str(tmp_path)]) == 1
     assert "store list write nothing: nothing stored in" in capsys.readouterr().err
+    assert main(["store", "list", "damaged", "--store", str(tmp_path)]) == 0
 
 
 def test_names_that_overlap_remove_each_artifact_once_and_a_wrong_one_removes_none(tmp_path, capsys):

@@ -27,13 +27,13 @@ def trained(job):
 
 
 def test_minutes_are_measured_once_and_train_the_same_models_ever_after(ask, capsys, monkeypatch):
-    first = ask("scale.minutes=0.01")
+    first = ask("scale.minutes=0.2")
     first.set_budget()
     tokens = first.config.scale.training.token_budget
     assert tokens >= 1000 and float(f"{tokens:.2g}") == tokens
-    assert f"0.01 minutes of training: {tokens:,} tokens" in capsys.readouterr().out
+    assert f"0.2 minutes of training: {tokens:,} tokens" in capsys.readouterr().out
     monkeypatch.setattr(model_stages, "_time_training", lambda *given: pytest.fail("timed again"))
-    again = ask("scale.minutes=0.01", "workers=1")
+    again = ask("scale.minutes=0.2", "workers=1")
     again.set_budget()
     assert trained(again).settings["training"]["token_budget"] == tokens
     assert trained(again).id == trained(first).id
@@ -41,7 +41,7 @@ def test_minutes_are_measured_once_and_train_the_same_models_ever_after(ask, cap
 
 @pytest.mark.parametrize(
     ("workers", "dev_tokens", "tokens"),
-    [(1, 0, 17_000), (2, 0, 25_000), (1, 5_000, 8_400), (2, 5_000, 17_000), (1, 90_000, 1_000)],
+    [(1, 0, 17_000), (2, 0, 25_000), (1, 5_000, 8_400), (2, 5_000, 17_000)],
 )
 def test_the_minutes_hold_all_trainings_of_the_study_shared_among_workers(
     ask, monkeypatch, workers, dev_tokens, tokens
@@ -61,6 +61,15 @@ def test_the_minutes_hold_all_trainings_of_the_study_shared_among_workers(
     assert (
         beside == [workers - 1] * 2 and threading.active_count() == before
     )  # the other workers are at work meanwhile
+
+
+def test_minutes_that_the_dev_losses_use_up_are_one_line(ask, monkeypatch):
+    monkeypatch.setattr(model_stages, "_time_training", lambda *given: (1000.0, 90_000))
+    # Six dev losses of two models, each as long as learning from 30,000 tokens.
+    with pytest.raises(
+        StudyError, match="scale.minutes=1 is not enough for 1,000 tokens a model .* give 6 or"
+    ):
+        ask("scale.minutes=1", "workers=1").set_budget()
 
 
 def test_a_training_that_is_timed_and_does_not_fit_into_memory_is_one_line(ask, monkeypatch):

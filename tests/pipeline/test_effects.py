@@ -5,7 +5,7 @@ from committed import mark_slow
 from tiny_studies import ROOT, run_here, settings, write_corpus
 
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.pipeline import command, composing, publish
+from mlm_vs_clm.pipeline import command, composing, publish, recipes
 from mlm_vs_clm.pipeline.effects import refuse_ignored
 
 FEW = ["scale.grid.corpora=[own]", "scale.grid.also=[]", "scale.grid.curve=[]"]  # few compositions, for speed
@@ -42,6 +42,15 @@ def test_every_setting_of_a_study_reaches_a_result(tiny):
     more = ["scale.grid.seeds=[0,1]", "scale.main.ratio=0.5", "scale.grid.curve=[mlm]", "scoring.bound=0.4"]
     more += ["objective.mask_share=0.7", "corpus.show_examples=true", "corpus.reader=jsonl", "device=cpu"]
     ask("report", [*tiny, *FEW[:2], "scale.grid.arms=[mlm,unfilled]", *more])
+
+
+def test_a_setting_that_one_objective_reads_trains_the_others_no_second_time(tiny):
+    asked = [*tiny, *FEW, "scale.grid.arms=[mlm,clm]", "objective.ratio=0.3"]
+    ask("report", asked)
+    with pytest.raises(StudyError, match=r"^objective.ratio=0.3 reaches no result"):
+        ask("pretrain", [*tiny, "objective=clm", "arm=clm", "objective.ratio=0.3"])
+    trained = [recipes.pretrain(composing.compose([*tiny, *more, "arm=clm"])).id for more in ([], asked[-1:])]
+    assert trained[0] == trained[1]
 
 
 def test_a_setting_of_a_job_reaches_its_cell_or_is_refused(tiny):

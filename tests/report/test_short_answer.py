@@ -111,7 +111,12 @@ def test_a_pretrained_model_of_the_papers_kind_is_named_where_it_is_behind(studi
     pretrained["answers"] = answers
     pretrained["study"]["starts_from"] = "checkpoints of their kinds"
     change({"laptop-rewriting": pretrained}, "as reported, pretrained", **verdict, effect=8.0)
-    assert f"BLEU** {said}. With later" in ask(studies | {"laptop-rewriting": pretrained}, tmp_path)
+    every = studies | {"laptop-rewriting": pretrained}
+    assert f"BLEU** {said}. With later" in ask(every, tmp_path)
+    answers["runs"] = 5
+    said = said.replace("; one training each", "").replace("SmolLM2:", "SmolLM2, five trainings:")
+    said = said.replace("an encoder;", "an encoder, one training;")
+    assert f"BLEU** {said}. With later" in ask(every, tmp_path)
 
 
 def test_what_is_read_is_part_of_the_answer_only_where_no_lead_over_both_sides_is_larger(studies, tmp_path):
@@ -133,7 +138,7 @@ OVER_RATIOS = "training data together** (rank correlation over masking ratios 0.
     ("low", "at_one", "said"),
     [
         (0.4, [], OVER_RATIOS),
-        (0.4, [0.1, 0.6], f"{OVER_RATIOS} At a fixed ratio: unclear on a (0.10), yes on b (0.60)."),
+        (0.4, [0.1, 0.6], f"{OVER_RATIOS} Over writers at one masking: 0.10 [0.00, 0.20] on a, 0.60 [0.50, 0.70] on b."),
         (-0.1, [], ""),
     ],
 )  # fmt: skip
@@ -159,6 +164,15 @@ def test_quality_and_usefulness_are_told_over_masking_ratios_where_all_compariso
 def test_the_start_is_part_of_the_answer_only_where_it_turns_the_lead(studies, tmp_path):
     rows = studies["laptop-causal_start"]["answers"]
     rows.loc[rows["direction"] == "second", "direction"] = "none shown"
+    assert f"{READS}.\n" in ask(studies, tmp_path)
+
+
+def test_the_start_turns_a_lead_only_where_the_causal_model_reads_the_same(studies, tmp_path):
+    for condition in ("known length", "both contexts"):
+        rows = studies["laptop-causal_start"]["answers"]
+        of_first = condition == "known length"
+        is_asked = rows["condition"] == condition
+        rows.loc[is_asked, ["direction", "effect"]] = ["first", 5.0] if of_first else ["second", -3.0]
     assert f"{READS}.\n" in ask(studies, tmp_path)
 
 
@@ -213,7 +227,7 @@ def test_where_no_text_beats_unfilled_text_that_is_the_answer_on_training_data(s
     for tables in studies.values():
         tables["headroom"]["above_low"] = -0.1
     told = ask(studies, tmp_path)
-    idle = "With half the words hidden from both, neither model's text is shown to train better than leaving words out."
+    idle = "With half the words hidden from both models, neither model's text is shown to train better than leaving words out."
     assert f"**Better training data?** {idle}" in told
     assert "- **As training data**: no answer in six of six comparisons. One constant" in told
     more = studies["desk"]["headroom"].assign(ratio=0.7)
@@ -242,7 +256,12 @@ def test_where_the_paper_s_own_comparison_favours_masked_text_as_training_data_t
     studies["desk"]["comparisons"] = pd.concat([gaps, row], ignore_index=True)
     told = ask(studies, tmp_path)
     assert "**Better training data?** Not shown, except as the paper compares them." in told
-    assert "As in the paper (one training), masked leads causal by 0.16 F1 [0.10, 0.20]." in told
+    told_of = "As in the paper (one training), masked leads causal by 0.16 F1 [0.10, 0.20]"
+    assert f"{told_of}." in told
+    rooms = studies["desk"]["headroom"]
+    worse = rooms.iloc[[0]].assign(trained_on="seq2seq_kept", above_low=-0.3, above_high=-0.2)
+    studies["desk"]["headroom"] = pd.concat([rooms, worse], ignore_index=True)
+    assert f"{told_of}; causal is worse than leaving words out." in ask(studies, tmp_path)
 
 
 def test_of_one_start_the_exact_likelihood_is_told_after_the_longest_of_equally_many_trainings(
@@ -284,10 +303,16 @@ def test_content_words_are_told_where_the_causal_model_restores_more_of_them(stu
     assert f"{said.format('')} No answer elsewhere." in ask(studies, tmp_path)
     assert "measure can reverse" not in ask(studies, tmp_path)  # by BLEU the causal models lead, too
     tables["answers"].loc[tables["answers"]["condition"] == "known length", "direction"] = "first"
-    assert "another checkpoint or measure can reverse" in ask(studies, tmp_path)
+    assert "another measure can reverse" in ask(studies, tmp_path)
+    is_before = tables["comparisons"]["comparison"] == "known length"
+    tables["comparisons"].loc[is_before, "status"] = "not competent"
+    assert "from a causal start, causal restores 6.6 more where causal reads both sides." in ask(
+        studies, tmp_path
+    )
+    tables["comparisons"].loc[is_before, "status"] = "made"
     last = len(tables["comparisons"]) - 1
     tables["comparisons"].loc[last - 1 :, "status"] = "not competent"
-    assert said.format(" (abstracts alone)") in ask(studies, tmp_path)
+    assert said.format(" (abstracts alone, where both beat word tables)") in ask(studies, tmp_path)
     tables["comparisons"].loc[last - 3 :, ["status", "direction"]] = ["made", "none shown"]
     assert "content words" not in ask(studies, tmp_path) and "measure" not in ask(studies, tmp_path)
 
@@ -310,14 +335,14 @@ def test_the_table_names_who_is_ahead_and_the_commands_that_make_its_rows(studie
         "```",
         "",
         "Who is ahead (corrected p < 0.05), by how many BLEU points. *Equal*: the 95 % interval lies within 1 point. "
-        "*No answer*: *undecided* (a model does not clearly beat a table of neighbouring words). BLEU: a table of neighbouring words 28.0, the original 100.",
+        "*No answer*: *undecided* (a model does not clearly beat a table of neighbouring words). BLEU in row 1: a table of neighbouring words 28.0, the original 100.",
     ]
 
 
 def test_a_causal_model_that_was_not_trained_has_a_row_of_its_own(studies, tmp_path):
     studies |= make_studies(names=["laptop"])
     row, command = (
-        "| before the gap | own kind; SmolLM2 not fine-tuned | masked +4.0 | masked +3.0 | 1×240k (masked) |",
+        "| before the gap | own kind; SmolLM2 not trained on these texts | masked +4.0 | masked +3.0 | 1×240k (masked) |",
         "make reproduce ",
     )
     table = ask(studies, tmp_path, "short-table").splitlines()

@@ -12,7 +12,7 @@ from committed import mark_slow
 
 from mlm_vs_clm.evidence.reproduction import compare_results, count_agreed
 from mlm_vs_clm.files import MANIFEST, ROOT, list_studies, write_parquet
-from mlm_vs_clm.pipeline.artifacts import current_commit
+from mlm_vs_clm.pipeline.provenance import current_commit
 from mlm_vs_clm.tools.__main__ import main
 from mlm_vs_clm.tools.verify import read_files, read_tables
 

@@ -15,7 +15,7 @@ from mlm_vs_clm.training import seq2seq_examples
 from mlm_vs_clm.training.batches import find_target_tokens, pad_examples, tokenize
 from mlm_vs_clm.training.masked_examples import pair_sentences
 from mlm_vs_clm.training.noise import IGNORE, Noise, TargetTokens, TokenizedDocument
-from mlm_vs_clm.training.objectives import OBJECTIVES, check_objective, check_target_tokens
+from mlm_vs_clm.training.objectives import OBJECTIVES, check_objective, check_target_tokens, reset_unread
 from mlm_vs_clm.training.spans import (
     draw_poisson_spans,
     draw_spans,
@@ -350,9 +350,6 @@ def test_marks_of_every_family(networks, tokenizer):
         ({"name": "hybrid", "masked_share": -0.1}, "objective.masked_share=-0.1: give a share"),
         ({"name": "prefix_lm", "prefix_share": 0.7, "spread": 0.5}, "prefix_share - spread to prefix_share"),
         ({"name": "clm", "spread": 0.3}, "objective.spread is not used by objective clm"),
-        ({"name": "clm", "ratio": 0.3}, "objective.ratio is not used by objective clm; remove it"),
-        ({"name": "denoise", "unit": "word"}, "objective.unit is not used by objective denoise"),
-        ({"name": "infill", "mask_share": 1.0}, "objective.mask_share is not used by objective infill"),
         ({"name": "clm", "mean_span": 3.0}, "objective.mean_span is not used by objective clm"),
         ({"name": "mlm", "mean_span": 3.0}, "objective.mean_span needs objective.unit=span, got token"),
         ({"name": "infill", "unit": "span"}, "objective.unit=span is not used by objective infill"),
@@ -369,3 +366,16 @@ def test_marks_of_every_family(networks, tokenizer):
 def test_settings_that_no_objective_takes_are_one_line(settings, told):
     with pytest.raises(StudyError, match=told):
         check_objective(**{"ratio": 0.5, "unit": "token"} | settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [("mlm", {"ratio": 0.3, "mask_share": 1.0}), ("infill", {"ratio": 0.3, "mask_share": 0.8})]
+    + [("clm", {"ratio": 0.5, "mask_share": 0.8}), ("unknown", {"ratio": 0.3, "mask_share": 1.0})],
+)
+def test_what_an_objective_does_not_read_is_the_default_in_its_id(name, kept):
+    own = {"spread": 0.2}
+    assert (
+        reset_unread(name=name, ratio=0.3, mask_share=1.0, **own).items()
+        >= ({"name": name} | kept | own).items()
+    )

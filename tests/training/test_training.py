@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import torch
 from tiny_texts import SHAPE
-from tiny_trainings import NOISE, TRAINING, train_from_scratch, train_tiny
+from tiny_trainings import NOISE, TRAINING, make_model, prepare_tiny, train_from_scratch, train_tiny
 
 from blankfill.networks.checkpoints import AUTO_CLASSES, load_model, make_switchable
 from blankfill.networks.sizes import hidden_states, output_layer
@@ -327,6 +327,15 @@ def test_a_causal_start_that_sees_both_sides_can_be_a_hybrid(networks, texts, tm
     for kind in ("masked", "causal"):
         model = load_model(tmp_path / "run" / "1100", kind)
         assert see_ahead(model, torch.tensor(documents[0].ids)[None]) == (kind == "masked")
+
+
+@pytest.mark.parametrize(("name", "times"), [("clm", 1), ("hybrid", 2)])
+def test_a_dev_loss_reads_the_held_out_documents_of_all_corpora_once_for_each_kind(
+    name, times, tokenizer, documents, tmp_path
+):
+    trainer = prepare_tiny(make_model(name, tokenizer), tokenizer, documents, tmp_path, name)
+    held_out = [*documents[:2], *documents[3:5]]
+    assert trainer.reading.count_dev_tokens() == times * sum(len(document.ids) for document in held_out)
 
 
 def test_a_corpus_without_dev_documents_is_refused(start, tokenizer, documents, tmp_path):

@@ -4,27 +4,25 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache, cached_property, partial
-from importlib.metadata import PackageNotFoundError, version
+from functools import cached_property
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 from safetensors import SafetensorError
 
 from ..errors import StudyError
-from ..files import CHECKOUT, CHECKPOINT, explain_os_error, flush_to_disk, hash_of, write_atomically
+from ..files import CHECKPOINT, explain_os_error, flush_to_disk, hash_file, hash_of, write_atomically
 from ..hardware import one_blas_thread
+from .provenance import current_commit, library_versions
 from .workers import hold
 
 RECORD = "artifact.json"
 UNFINISHED, LOCKS = ".partial-", ".locks"  # begins the folder of what is being made, and where its lock lies
 ADVICE = "set store=<folder>"
-LIBRARIES = ("torch", "transformers", "datasets", "sacrebleu", "rouge-score", "bert-score", "nltk", "spacy")
 
 
 # Settings that are paths; beside a sha256 only the last part of the path counts.
@@ -257,7 +255,7 @@ def _write_record(folder: Path, recipe: Recipe, root: Path, seconds: float, meas
         "settings": recipe.settings,
         "inputs": {name: f"{needed.stage}/{needed.id}" for name, needed in recipe.inputs.items()},
         "seed": recipe.settings.get("seed"),
-        "files": {str(path.relative_to(folder)): hash_of(path) for path in files},
+        "files": {str(path.relative_to(folder)): hash_file(path) for path in files},
         "libraries": library_versions(),
         "commit": current_commit(),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -267,33 +265,3 @@ def _write_record(folder: Path, recipe: Recipe, root: Path, seconds: float, meas
     for path in files:
         flush_to_disk(path)
     write_atomically(folder / RECORD, json.dumps(record, indent=1, sort_keys=True))
-
-
-@cache
-def library_versions() -> dict[str, str]:
-    """Return the installed version of each library that can change a result."""
-    versions = {}
-    for name in LIBRARIES:
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            versions[name] = "not installed"
-    return versions
-
-
-@cache
-def current_commit() -> str:
-    """Return the commit of the checkout, with `+changes` if files differ from it; `unknown` where there is none.
-
-    A repository that the checkout, or an installed package, only lies in is not the code's.
-    """
-    above = os.environ | {"GIT_CEILING_DIRECTORIES": str(CHECKOUT.parent)}
-    run = partial(subprocess.run, cwd=CHECKOUT, env=above, capture_output=True, text=True, check=True)
-    try:
-        commit, changes = (
-            run(["git", *words]).stdout.strip()
-            for words in (("rev-parse", "HEAD"), ("status", "--porcelain"))
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-    return commit + "+changes" * bool(changes)

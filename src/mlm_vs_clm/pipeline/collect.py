@@ -15,9 +15,10 @@ from ..files import write_table
 from ..metrics.metric import normalise
 from ..report.build import build
 from ..report.frames import Frames, derive_all
-from .artifacts import inputs_of, library_versions, name_of
+from .artifacts import inputs_of, name_of
 from .cells import describe_score, describe_task, load_blanked_texts, load_filled, of_stage
 from .observing import observe, to_main
+from .provenance import library_versions
 
 SHOWN = 4  # documents per corpus on the page, the first ones
 

@@ -172,7 +172,7 @@ def make_budget(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
     """Time some steps of every training, one after the other; write the tokens that fit into the minutes.
 
     The trainings are shared out among the workers, the longest first. Counted are also what a budget before the last
-    trains anew, on a copy, and the dev loss at every budget. Two digits, as a measurement is no more exact.
+    trains anew, on a copy, and the dev loss at every budget; not the judgements of pairs of `mlm_nsp`. Two digits, as a measurement is no more exact.
     """
     from ..training.budgets import list_budgets
 
@@ -197,7 +197,13 @@ def make_budget(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
         busy[idlest] = (busy[idlest][0] + cost[0], busy[idlest][1] + cost[1])
     seconds = 60 * settings["minutes"]
     tokens = min((seconds - fixed) / of_token for of_token, fixed in busy if of_token)
-    tokens = max(FEWEST_TOKENS, int(float(f"{tokens:.2g}")))
+    if tokens < FEWEST_TOKENS:
+        needed = max(FEWEST_TOKENS * of_token + fixed for of_token, fixed in busy)
+        raise StudyError(
+            f"scale.minutes={settings['minutes']:g} is not enough for {FEWEST_TOKENS:,} tokens a model and the dev losses: give "
+            f"{needed / 60:.2g} or more, or lower scale.training.dev_documents or budgets"
+        )
+    tokens = int(float(f"{tokens:.2g}"))
     names = [training["objective"]["name"] for training in settings["trainings"]]
     result = {"token_budget": tokens, "workers": runtime.workers, "device": choose_device(runtime.device)}
     result["tokens_per_second"] = [[name, round(pace[0], 1)] for name, pace in zip(names, paces, strict=True)]

@@ -95,7 +95,7 @@ def describe_short(
     lines = []
     if FIRST in set(before["direction"]) and is_closer(both, before):
         rows = pd.concat([before, both])
-        others = {*rows.loc[(rows["direction"] == SECOND) & (rows["start"] != ENCODER), "corpus"]}
+        others = find_reversed(rows)
         turned = find_turned(content, steps)
         turning = " or ".join([*["checkpoint"] * bool(others), *["measure"] * bool(turned)])
         corpora = join_names(style.ordered(others | turned))
@@ -140,22 +140,32 @@ def describe_reported(steps: pd.DataFrame) -> str:
     reported, hidden = (best_rows(steps, (ENCODER, name)) for name in ("as reported", "no leak"))
     if not (is_ahead(reported, FIRST) and is_ahead(hidden, FIRST)):
         return list_by_corpus("As the paper compares them", hidden)
-    pretrained = best_rows(steps, PRETRAINED)
-    clause = describe_pretrained(pretrained)
-    runs = f"; {word_runs(pd.concat([reported, pretrained]))} each" if clause else f", {word_runs(reported)}"
+    starts = describe_starts(reported, best_rows(steps, PRETRAINED))
     return (
-        f"**As the paper compares them, masked leads by {span(reported['effect'])} BLEU** (both from an encoder{clause}{runs}). "
+        f"**As the paper compares them, masked leads by {span(reported['effect'])} BLEU** ({starts}). "
         f"With later gaps hidden: {span(hidden['effect'])}."
     )
 
 
-def describe_pretrained(rows: pd.DataFrame) -> str:
-    """Return how far the masked model is ahead of SmolLM2 as what the paper calls causal; "" where it is not ahead wherever that is decided."""
-    made = rows[rows["status"] == MADE]
+def describe_starts(reported: pd.DataFrame, pretrained: pd.DataFrame) -> str:
+    """Return what both models start from, and over how many trainings; how far masked leads SmolLM2 as the causal one, where it does wherever that is decided."""
+    runs, made = word_runs(reported), pretrained[pretrained["status"] == MADE]
     if not is_ahead(made, FIRST):
-        return ""
-    where = f" on {join_names([*made['corpus']])}" if len(made) < len(rows) else ""
-    return f"; causal from SmolLM2: {span(made['effect'])}{where}"
+        return f"both from an encoder, {runs}"
+    where = f" on {join_names([*made['corpus']])}" if len(made) < len(pretrained) else ""
+    lead, runs_of_other = f"{span(made['effect'])}{where}", word_runs(made)
+    if runs == runs_of_other:
+        return f"both from an encoder; causal from SmolLM2: {lead}; {runs} each"
+    return f"both from an encoder, {runs}; causal from SmolLM2, {runs_of_other}: {lead}"
+
+
+def find_reversed(rows: pd.DataFrame) -> set[str]:
+    """Return the corpora on which causal leads from another start where masked leads from an encoder, whatever it reads there."""
+    is_encoder = rows["start"] == ENCODER
+    leads = rows[is_encoder & (rows["direction"] == FIRST)]
+    led = {*zip(leads["condition"], leads["corpus"], strict=True)}
+    others = rows[~is_encoder & (rows["direction"] == SECOND)]
+    return {row.corpus for row in others.itertuples() if (row.condition, row.corpus) in led}
 
 
 def describe_reading(rows: pd.DataFrame, reads: str) -> str:
@@ -230,7 +240,9 @@ def describe_content(leads: pd.DataFrame, n_corpora: int) -> str:
             )
             told |= starts
     corpora = style.ordered(leads["corpus"])
-    where = f" ({' and '.join(corpora)} alone)" if len(corpora) < n_corpora else ""
+    where = (
+        f" ({' and '.join(corpora)} alone, where both beat word tables)" if len(corpora) < n_corpora else ""
+    )
     return f"**Of 100 content words**{where}: {'; '.join(clauses)}.{' No answer elsewhere.' * (not where)}"
 
 

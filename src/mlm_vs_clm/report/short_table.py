@@ -20,7 +20,7 @@ ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and wha
     BEFORE: (READS[BEFORE[1]], FROM_ENCODER),
     BOTH: (READS[BOTH[1]], FROM_ENCODER),
     **{(start, name): (READS[name], STARTS[start]) for start, name in STARTED},
-    UNTRAINED: (READS[BEFORE[1]], "own kind; SmolLM2 not fine-tuned"),
+    UNTRAINED: (READS[BEFORE[1]], "own kind; SmolLM2 not trained on these texts"),
 }
 
 
@@ -42,7 +42,9 @@ def tabulate_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
         reads, start = ROWS[step]
         name = f"{start} ({rows['network'].iloc[0]})" if start == FROM_ENCODER and are_several else start
         lines.append(markdown_row([reads.removeprefix("reads "), name, *cells, size]))
-    scale = describe_scale(studies[next(iter(rows_of.values()))["study"].iloc[0]])
+    studies_of_rows = [str(rows["study"].iloc[0]) for rows in rows_of.values()]
+    places = [place for place, name in enumerate(studies_of_rows, 1) if name == studies_of_rows[0]]
+    scale = describe_scale(studies[studies_of_rows[0]], name_rows(places))
     words = " ".join(filter(None, [describe_words(pd.concat(rows_of.values())), scale]))
     return "\n".join([*lines, "", "```", *list_commands(rows_of), "```", "", words])
 
@@ -67,13 +69,13 @@ def describe_words(rows: pd.DataFrame) -> str:
     return " ".join(sentences)
 
 
-def describe_scale(tables: Tables) -> str:
-    """Return what BLEU at the main cell of a study is without a network, which a lead is to be read beside; "" where it was not run."""
+def describe_scale(tables: Tables, places: str) -> str:
+    """Return what BLEU at the main cell of the study of some rows is without a network, which a lead is to be read beside; "" where it was not run."""
     rows = read_study(tables).at_main(tables["scores"])
     rows = rows[rows["metric"] == "bleu"]
     spans = {arm: span(of_arm["value"]) for arm, of_arm in rows.groupby("arm") if arm in SCALE}
     clauses = [f"{words} {spans[arm]}" for arm, words in SCALE.items() if arm in spans]
-    return f"BLEU: {', '.join(clauses)}, the original 100." if clauses else ""
+    return f"BLEU in {places}: {', '.join(clauses)}, the original 100." if clauses else ""
 
 
 def shorten_tokens(tokens: float) -> str:

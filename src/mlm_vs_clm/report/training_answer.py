@@ -16,11 +16,10 @@ from .wording import at_first_measure
 
 SIDES = {BEFORE[1]: "text before the gap", BOTH[1]: "both sides read"}  # condition -> the causal model's
 WRITERS = ("mlm", "clm", "infill")  # of SIDES
-REPORTED = "mlm_leaky"  # the masked text of the paper
+REPORTED, REWRITTEN = "mlm_leaky", "seq2seq_kept"  # the masked and the causal text of the paper
 LEVELS = "over corruption levels"  # the condition of claim C5
 TASKS = {"ner": "entity recognition", "genres": "genres", "verification": "authorship"}
 WRITERS_CLAIM = "U1"  # a correlation over many writers, at one masking
-GOES_WITH = {FIRST: "yes", SECOND: "the reverse", NONE_SHOWN: "unclear"}
 
 
 def describe_training(studies: Mapping[str, Tables], every: Mapping[str, Tables]) -> tuple[list[str], str]:
@@ -85,7 +84,7 @@ def word_idle(tables: Tables) -> str:
     """Return that neither text is shown to be better training data than text without its hidden words, at the main cell."""
     ratio = read_study(tables).main[1]
     share = "half the words" if ratio == 0.5 else f"{ratio:.0%} of the words"
-    return f"With {share} hidden from both, neither model's text is shown to train better than leaving words out."
+    return f"With {share} hidden from both models, neither model's text is shown to train better than leaving words out."
 
 
 def count_other_maskings(studies: Mapping[str, Tables]) -> str:
@@ -132,10 +131,9 @@ def describe_one_masking(studies: Mapping[str, Tables]) -> str:
     if rows.empty:
         return ""
     clauses = [
-        f"{GOES_WITH[find_direction(row.low, row.high)]} on {row.corpus} ({row.effect:.2f})"
-        for row in rows.itertuples()
+        f"{row.effect:.2f} [{row.low:.2f}, {row.high:.2f}] on {row.corpus}" for row in rows.itertuples()
     ]
-    return f" At a fixed ratio: {', '.join(clauses)}."
+    return f" Over writers at one masking: {', '.join(clauses)}."
 
 
 def list_reported(made: pd.DataFrame) -> pd.DataFrame:
@@ -157,8 +155,12 @@ def describe_reported(
     about = ", ".join(filter(None, [corpora, word_runs(rows)]))
     metrics = " and ".join(dict.fromkeys(map(style.name_metric, rows["metric"])))
     interval = f" [{rows['low'].min():.2f}, {rows['high'].max():.2f}]" if len(rows) == 1 else ""
-    beside = {side for tables in studies.values() for side in compare_unfilled(tables, [REPORTED])}
-    end = " and beats leaving words out" if beside == {FIRST} else ""
+    masked, causal = (
+        {side for tables in studies.values() for side in compare_unfilled(tables, [writer])}
+        for writer in (REPORTED, REWRITTEN)
+    )
+    end = " and beats leaving words out" if masked == {FIRST} else ""
+    end += "; causal is worse than leaving words out" if causal == {SECOND} else ""
     return f"As in the paper ({about}), masked leads causal by {span(rows['value'], 2)} {metrics}{interval}{end}."
 
 

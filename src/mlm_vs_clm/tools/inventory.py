@@ -11,6 +11,8 @@ from ..console import add_store
 from ..errors import StudyError
 from ..pipeline.artifacts import inputs_of, is_being_made, list_artifacts, name_of, read_record
 
+STATES = {"whole", "damaged", "unfinished"}  # of which a store may have none
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `python -m mlm_vs_clm store`."""
@@ -34,7 +36,7 @@ def run(chosen: argparse.Namespace) -> None:
 def show(root: Path, words: Sequence[str] = ()) -> None:
     """Print state, place, size, seconds and names of the artifacts whose line has all of the words, in the order of stage and name.
 
-    StudyError where there are words, and no line has all of them.
+    StudyError where there are words, but for states, and no line has all of them.
     """
     lines, total = [], 0
     for state, folder in list_artifacts(root):
@@ -44,7 +46,7 @@ def show(root: Path, words: Sequence[str] = ()) -> None:
         if {*words} <= {*line.split(), folder.parent.name}:
             lines.append((folder.parent.name, about.partition(" s  ")[2], line))
             total += size
-    if words and not lines:
+    if {*words} - STATES and not lines:
         raise StudyError(
             f"store list {' '.join(words)}: nothing stored in {root} has all of these words; see `make store`"
         )

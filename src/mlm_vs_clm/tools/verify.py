@@ -29,7 +29,7 @@ from ..evidence.reproduction import (
 )
 from ..files import MANIFEST, read_parquet
 from ..hardware import name_device
-from ..pipeline.artifacts import current_commit, library_versions
+from ..pipeline.provenance import current_commit, library_versions
 
 SHOWN = 20
 LOGGED = ("torch", "transformers")

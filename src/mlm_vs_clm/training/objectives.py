@@ -77,15 +77,24 @@ def objective_of_batch(number: int, n_batches: int, name: str, noise: Noise) -> 
     return "mlm" if SCHEDULES[noise.schedule](number, n_batches, noise.masked_share) else "clm"
 
 
+def reset_unread(name: str, **settings) -> dict:
+    """Return settings with the default for those of CHOICE and FATE that an objective does not read, as every id has them.
+
+    A study changes them for all its objectives: those that do not read them are the same trainings still.
+    """
+    read = OBJECTIVES[name].settings if name in OBJECTIVES else settings
+    defaults = {key: getattr(Noise, key) for key in (*CHOICE, *FATE) if key not in read}
+    return {"name": name} | settings | defaults
+
+
 def check_objective(name: str, ratio: float, unit: str, **settings) -> None:
-    """Raise StudyError for an objective that does not exist, or a setting that it does not read."""
+    """Raise StudyError for an objective that does not exist, or a setting of OWN that it does not read."""
     if name not in OBJECTIVES:
         raise StudyError(f"objective.name={name} is unknown: choose one of {', '.join(OBJECTIVES)}")
     check_ratio("objective.ratio", ratio)
     _check_unit(name, unit, settings)
-    for key, value in {"ratio": ratio, "unit": unit, **settings}.items():
-        is_default = key not in OWN and value == getattr(Noise, key)  # which every id has
-        if key not in OBJECTIVES[name].settings and not is_default:
+    for key in OWN:
+        if key in settings and key not in OBJECTIVES[name].settings:
             raise StudyError(f"objective.{key} is not used by objective {name}; remove it")
     if (schedule := settings.get("schedule", Noise.schedule)) not in SCHEDULES:
         raise StudyError(f"objective.schedule={schedule} is unknown: choose one of {', '.join(SCHEDULES)}")
@@ -141,7 +150,7 @@ def check_target_tokens(name: str, tokens: TargetTokens) -> None:
 
 
 def describe_noise(name: str, noise: Noise) -> dict:
-    """Return the noise as it is recorded: settings that an objective does not have are left out."""
+    """Return the noise as it is recorded: settings of OWN that an objective does not have are left out."""
     unused = set(OWN) - set(OBJECTIVES[name].settings)
     unused |= {"mean_span"} if _takes_spans(name) and noise.unit != "span" else set()
     return {key: value for key, value in asdict(noise).items() if key not in unused}

@@ -13,7 +13,7 @@ from ...errors import StudyError
 from ...files import hash_of
 from ...hardware import choose_device, choose_precision
 from ...training.budgets import list_budgets
-from ...training.objectives import OBJECTIVES, check_objective
+from ...training.objectives import OBJECTIVES, check_objective, reset_unread
 from ..artifacts import Recipe
 from ..checks import check_shape
 from ..config import RUNTIME_TRAINING, Config, TrainingConfig
@@ -92,7 +92,7 @@ def name_source(source: str | None, data_dir: str) -> dict:
 
 def pretrain(config: Config) -> Recipe:
     """Return the recipe of a model trained with one objective."""
-    training, objective = training_of(config).to_settings(), config.objective.to_settings()
+    training, objective = training_of(config).to_settings(), reset_unread(**config.objective.to_settings())
     check_objective(**objective)
     inputs = {"start": start(config)} | training_corpora(config)
     training["precision"] = precision_of(config)  # last, as it loads torch

@@ -6,7 +6,7 @@ from ..artifacts import Recipe
 VERSIONS = {
     "corpus": 1,
     "start": 1,
-    "budget": 1,
+    "budget": 2,
     "pretrain": 4,
     "corrupt": 1,
     "generate": 7,
