@@ -138,7 +138,7 @@ OVER_RATIOS = "training data together** (rank correlation over masking ratios 0.
     ("low", "at_one", "said"),
     [
         (0.4, [], OVER_RATIOS),
-        (0.4, [0.1, 0.6], f"{OVER_RATIOS} Over writers at one masking: 0.10 [0.00, 0.20] on a, 0.60 [0.50, 0.70] on b."),
+        (0.4, [0.1, 0.6], f"{OVER_RATIOS} Over ways of filling at one masking: 0.10 [0.00, 0.20] on a, 0.60 [0.50, 0.70] on b."),
         (-0.1, [], ""),
     ],
 )  # fmt: skip
@@ -227,7 +227,7 @@ def test_where_no_text_beats_unfilled_text_that_is_the_answer_on_training_data(s
     for tables in studies.values():
         tables["headroom"]["above_low"] = -0.1
     told = ask(studies, tmp_path)
-    idle = "With half the words hidden from both models, neither model's text is shown to train better than leaving words out."
+    idle = "With half the words hidden from both models, neither's text is shown to train better than leaving words out."
     assert f"**Better training data?** {idle}" in told
     assert "- **As training data**: no answer in six of six comparisons. One constant" in told
     more = studies["desk"]["headroom"].assign(ratio=0.7)
@@ -241,7 +241,7 @@ def test_where_no_text_beats_unfilled_text_that_is_the_answer_on_training_data(s
     n = more["corpus"].nunique()
     assert (
         n == 1
-        and "Exploratory: in one of two other maskings, a model's text beats leaving words out (p uncorrected)."
+        and "Exploratory (uncorrected): in one of two other maskings, a model's text beats leaving words out."
         in ask(studies, tmp_path)
     )
 
@@ -312,7 +312,7 @@ def test_content_words_are_told_where_the_causal_model_restores_more_of_them(stu
     tables["comparisons"].loc[is_before, "status"] = "made"
     last = len(tables["comparisons"]) - 1
     tables["comparisons"].loc[last - 1 :, "status"] = "not competent"
-    assert said.format(" (abstracts alone, where both beat word tables)") in ask(studies, tmp_path)
+    assert said.format(" (decided on abstracts alone)") in ask(studies, tmp_path)
     tables["comparisons"].loc[last - 3 :, ["status", "direction"]] = ["made", "none shown"]
     assert "content words" not in ask(studies, tmp_path) and "measure" not in ask(studies, tmp_path)
 
@@ -335,14 +335,14 @@ def test_the_table_names_who_is_ahead_and_the_commands_that_make_its_rows(studie
         "```",
         "",
         "Who is ahead (corrected p < 0.05), by how many BLEU points. *Equal*: the 95 % interval lies within 1 point. "
-        "*No answer*: *undecided* (a model does not clearly beat a table of neighbouring words). BLEU in row 1: a table of neighbouring words 28.0, the original 100.",
+        "*No answer*: *undecided* (a model does not clearly beat a table of neighbouring words). BLEU in row 1: such a table 28.0, the original 100.",
     ]
 
 
 def test_a_causal_model_that_was_not_trained_has_a_row_of_its_own(studies, tmp_path):
     studies |= make_studies(names=["laptop"])
     row, command = (
-        "| before the gap | own kind; SmolLM2 not trained on these texts | masked +4.0 | masked +3.0 | 1×240k (masked) |",
+        "| before the gap | own kind; SmolLM2 zero-shot | masked +4.0 | masked +3.0 | 1×240k (masked) |",
         "make reproduce ",
     )
     table = ask(studies, tmp_path, "short-table").splitlines()

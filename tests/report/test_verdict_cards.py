@@ -8,7 +8,7 @@ from mlm_vs_clm.report.overview import name_parts
 from mlm_vs_clm.report.style import read_study
 from mlm_vs_clm.report.verdict_cards import judge_training_data
 
-NEITHER = "With half the words hidden from both models, neither model's text is shown to train better than leaving words out."
+NEITHER = "With half the words hidden from both models, neither's text is shown to train better than leaving words out."
 
 
 @pytest.fixture

@@ -13,14 +13,14 @@ from .sentences import Tables
 from .style import read_study
 from .tables import DASH, markdown_row
 
-SCALE = {"unfilled": "gaps left out", "bigram_both": "a table of neighbouring words"}
+SCALE = {"unfilled": "gaps left out", "bigram_both": "such a table"}
 FROM_ENCODER = "encoder"  # named where there are several
 STARTS = {CAUSAL: "causal model", OWN: "own kind"}
 ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from
     BEFORE: (READS[BEFORE[1]], FROM_ENCODER),
     BOTH: (READS[BOTH[1]], FROM_ENCODER),
     **{(start, name): (READS[name], STARTS[start]) for start, name in STARTED},
-    UNTRAINED: (READS[BEFORE[1]], "own kind; SmolLM2 not trained on these texts"),
+    UNTRAINED: (READS[BEFORE[1]], "own kind; SmolLM2 zero-shot"),
 }
 
 

@@ -84,7 +84,7 @@ def word_idle(tables: Tables) -> str:
     """Return that neither text is shown to be better training data than text without its hidden words, at the main cell."""
     ratio = read_study(tables).main[1]
     share = "half the words" if ratio == 0.5 else f"{ratio:.0%} of the words"
-    return f"With {share} hidden from both models, neither model's text is shown to train better than leaving words out."
+    return f"With {share} hidden from both models, neither's text is shown to train better than leaving words out."
 
 
 def count_other_maskings(studies: Mapping[str, Tables]) -> str:
@@ -99,7 +99,7 @@ def count_other_maskings(studies: Mapping[str, Tables]) -> str:
     better = sum(FIRST in directions for directions in by_masking.values())
     if not better:
         return ""
-    return f"Exploratory: in {word_number(better)} of {word_number(len(by_masking))} other maskings, a model's text beats leaving words out (p uncorrected)."
+    return f"Exploratory (uncorrected): in {word_number(better)} of {word_number(len(by_masking))} other maskings, a model's text beats leaving words out."
 
 
 def compare_unfilled(tables: Tables, writers: Sequence[str] = WRITERS) -> list[str]:
@@ -133,7 +133,7 @@ def describe_one_masking(studies: Mapping[str, Tables]) -> str:
     clauses = [
         f"{row.effect:.2f} [{row.low:.2f}, {row.high:.2f}] on {row.corpus}" for row in rows.itertuples()
     ]
-    return f" Over writers at one masking: {', '.join(clauses)}."
+    return f" Over ways of filling at one masking: {', '.join(clauses)}."
 
 
 def list_reported(made: pd.DataFrame) -> pd.DataFrame:
