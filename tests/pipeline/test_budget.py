@@ -67,7 +67,7 @@ def test_minutes_that_the_dev_losses_use_up_are_one_line(ask, monkeypatch):
     monkeypatch.setattr(model_stages, "_time_training", lambda *given: (1000.0, 90_000))
     # Six dev losses of two models, each as long as learning from 30,000 tokens.
     with pytest.raises(
-        StudyError, match="scale.minutes=1 is not enough for 1,000 tokens a model .* give 6 or"
+        StudyError, match="scale.minutes=1 is not enough for 1,000 tokens a model .* give 6.1 or more"
     ):
         ask("scale.minutes=1", "workers=1").set_budget()
 

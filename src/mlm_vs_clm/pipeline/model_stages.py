@@ -1,6 +1,7 @@
 """The stages that make models: a start, a token budget, a trained model. What a stage needs is imported when it runs."""
 
 import json
+import math
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from pathlib import Path
@@ -169,45 +170,52 @@ def refuse_unknown_corpus(
 
 
 def make_budget(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
-    """Time some steps of every training, one after the other; write the tokens that fit into the minutes.
-
-    The trainings are shared out among the workers, the longest first. Counted are also what a budget before the last
-    trains anew, on a copy, and the dev loss at every budget; not the judgements of pairs of `mlm_nsp`. Two digits, as a measurement is no more exact.
-    """
-    from ..training.budgets import list_budgets
-
-    n_workers, paces = max(1, runtime.workers), []
-    n_beside = min(n_workers, len(settings["trainings"])) - 1 if choose_device(runtime.device) == "cpu" else 0
-    for number, training in enumerate(settings["trainings"]):
+    """Time some steps of every training, one after the other; write the tokens that fit into the minutes."""
+    trainings, n_workers, paces = settings["trainings"], max(1, runtime.workers), []
+    n_beside = min(n_workers, len(trainings)) - 1 if choose_device(runtime.device) == "cpu" else 0
+    for number, training in enumerate(trainings):
         start = f"{number}/"
         own_inputs = {
             name.removeprefix(start): path for name, path in inputs.items() if name.startswith(start)
         }
         with _advise_smaller_steps(training, runtime), busy_processors(n_beside):
             paces.append(_time_training(training, own_inputs, folder, runtime))
+    tokens = fit_tokens(
+        settings["minutes"], [training["training"] for training in trainings], paces, n_workers
+    )
+    names = [training["objective"]["name"] for training in trainings]
+    result = {"token_budget": tokens, "workers": runtime.workers, "device": choose_device(runtime.device)}
+    result["tokens_per_second"] = [[name, round(pace[0], 1)] for name, pace in zip(names, paces, strict=True)]
+    write_atomically(folder / "budget.json", json.dumps(result, indent=1))
+
+
+def fit_tokens(minutes: float, trainings: list[dict], paces: list[tuple[float, int]], n_workers: int) -> int:
+    """Return the tokens of a model that fit into minutes, in two digits, as a measurement is no more exact.
+
+    `paces` has the tokens per second and the dev tokens of each training, whose settings state its part of UNIT_TOKENS. They are
+    shared out among the workers, the longest first. Counted are also what a budget before the last trains anew, on a copy, and
+    the dev loss at every budget; not the judgements of pairs of `mlm_nsp`. Raises StudyError for less than FEWEST_TOKENS.
+    """
+    from ..training.budgets import list_budgets
+
     costs = []  # of a training: seconds for each token of the budget, and seconds for its dev losses
-    for training, (speed, dev_tokens) in zip(settings["trainings"], paces, strict=True):
-        about, share = training["training"], training["training"]["token_budget"] / UNIT_TOKENS
-        copied = about["decay_share"] * sum(list_budgets(1_000, about["budgets"])[:-1]) / 1_000
-        measured = FORWARD_SHARE * dev_tokens * (1 + about["budgets"])  # before the first step, too
-        costs.append((share * (1 + copied) / speed, measured / speed))
+    for training, (speed, dev_tokens) in zip(trainings, paces, strict=True):
+        copied = training["decay_share"] * sum(list_budgets(1_000, training["budgets"])[:-1]) / 1_000
+        of_token = training["token_budget"] / UNIT_TOKENS * (1 + copied) / speed
+        n_losses = 1 + training["budgets"]  # before the first step, too
+        costs.append((of_token, FORWARD_SHARE * dev_tokens * n_losses / speed))
     busy = [(0.0, 0.0)] * n_workers
     for cost in sorted(costs, reverse=True):
         idlest = busy.index(min(busy))
         busy[idlest] = (busy[idlest][0] + cost[0], busy[idlest][1] + cost[1])
-    seconds = 60 * settings["minutes"]
-    tokens = min((seconds - fixed) / of_token for of_token, fixed in busy if of_token)
+    tokens = min((60 * minutes - fixed) / of_token for of_token, fixed in busy if of_token)
     if tokens < FEWEST_TOKENS:
-        needed = max(FEWEST_TOKENS * of_token + fixed for of_token, fixed in busy)
+        needed = max(FEWEST_TOKENS * of_token + fixed for of_token, fixed in busy) / 60
         raise StudyError(
-            f"scale.minutes={settings['minutes']:g} is not enough for {FEWEST_TOKENS:,} tokens a model and the dev losses: give "
-            f"{needed / 60:.2g} or more, or lower scale.training.dev_documents or budgets"
+            f"scale.minutes={minutes:g} is not enough for {FEWEST_TOKENS:,} tokens a model and the dev losses: give "
+            f"{math.ceil(10 * needed) / 10:g} or more, or lower scale.training.dev_documents or budgets"
         )
-    tokens = int(float(f"{tokens:.2g}"))
-    names = [training["objective"]["name"] for training in settings["trainings"]]
-    result = {"token_budget": tokens, "workers": runtime.workers, "device": choose_device(runtime.device)}
-    result["tokens_per_second"] = [[name, round(pace[0], 1)] for name, pace in zip(names, paces, strict=True)]
-    write_atomically(folder / "budget.json", json.dumps(result, indent=1))
+    return int(float(f"{tokens:.2g}"))
 
 
 def _time_training(
