@@ -1,6 +1,6 @@
 """The tidy tables of a study: their columns and keys, their order, the main cell, and cells averaged over seeds."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -160,9 +160,9 @@ def refuse_repeated_cells(name: str, table: pd.DataFrame) -> None:
     )
 
 
-def read_tables(folder: Path) -> dict[str, pd.DataFrame]:
-    """Return the tidy tables of one results folder; raises StudyError where a file is absent."""
-    return {name: read_table(name, folder) for name in COLUMNS}
+def read_tables(folder: Path, names: Iterable[str] = COLUMNS) -> dict[str, pd.DataFrame]:
+    """Return the tidy tables of one results folder, or those of some names; raises StudyError where a file is absent."""
+    return {name: read_table(name, folder) for name in names}
 
 
 def read_table(name: str, folder: Path) -> pd.DataFrame:

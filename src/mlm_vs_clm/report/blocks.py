@@ -27,6 +27,8 @@ from .tables import markdown_table
 
 Blocks = dict[str, str]
 MAIN = "laptop"  # the folder of the default study, which docs/paper.md tells
+# What is told of all studies rests on these.
+TOLD = ("study", "answers", "comparisons", "competence", "findings", "headroom", "scores", "training")
 
 
 def name_results(scale: str, track: str) -> str:
@@ -44,8 +46,8 @@ def make_blocks(results: Path) -> Blocks:
 
 
 def read_studies(results: Path) -> dict[str, Tables]:
-    """Return the tables of all studies in a folder of results, by folder."""
-    return {name: read_tables(folder) for name, folder in list_studies(results).items()}
+    """Return the tables TOLD of all studies in a folder of results, by folder."""
+    return {name: read_tables(folder, TOLD) for name, folder in list_studies(results).items()}
 
 
 def make_shared_blocks(results: Path, tables: Mapping[str, Tables], rules: Sequence[dict]) -> Blocks:
