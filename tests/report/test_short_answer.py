@@ -335,7 +335,7 @@ def test_the_table_names_who_is_ahead_and_the_commands_that_make_its_rows(studie
         "```",
         "",
         "Who is ahead (corrected p < 0.05), by how many BLEU points. *Equal*: the 95 % interval lies within 1 point. "
-        "*No answer*: *undecided* (a model does not clearly beat a table of neighbouring words). BLEU in row 1: such a table 28.0, the original 100.",
+        "*No answer*: *undecided* (a model does not clearly beat a table of neighbouring words). BLEU in row 1: a word table 28.0, the original 100.",
     ]
 
 
