@@ -153,10 +153,10 @@ def describe_starts(reported: pd.DataFrame, pretrained: pd.DataFrame) -> str:
     if not is_ahead(made, FIRST):
         return f"both from an encoder, {runs}"
     where = f" on {join_names([*made['corpus']])}" if len(made) < len(pretrained) else ""
-    lead, runs_of_other = f"{span(made['effect'])}{where}", word_runs(made)
+    lead, runs_of_other = f"by {span(made['effect'])} over SmolLM2{where}", word_runs(made)
     if runs == runs_of_other:
-        return f"both from an encoder; causal from SmolLM2: {lead}; {runs} each"
-    return f"both from an encoder, {runs}; causal from SmolLM2, {runs_of_other}: {lead}"
+        return f"both from an encoder; {lead}; {runs} each"
+    return f"both from an encoder, {runs}; {lead}, {runs_of_other}"
 
 
 def find_reversed(rows: pd.DataFrame) -> set[str]:
