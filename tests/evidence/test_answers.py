@@ -190,12 +190,12 @@ def train(name, recall, rng, seeds=1, masking=("", float("nan"))):
         TrainedCell(
             Cell("plots", name, *masking, seed),
             "ner",
-            units=[
+            units=pd.DataFrame(
                 {"task_seed": task, "id": f"u{i}", "cluster": f"u{i}", "tp": found, "fn": 6 - found, "fp": 1}
                 | {f"lenient_{key}": 0 for key in ("tp", "fp", "fn")}
                 for task in range(2)
                 for i, found in enumerate(rng.binomial(6, recall, 120))
-            ],
+            ),
         )
         for seed in range(seeds)
     ]

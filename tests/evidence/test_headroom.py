@@ -67,8 +67,8 @@ def test_without_room_rows_as_training_data_decide_nothing_and_those_of_texts_do
 
 def test_no_room_is_a_reason_and_no_number():
     real = learned("real", 5)
-    tp = [10 * (i % 2) for i in range(len(real.units))]  # all or nothing: as good on the whole, and noisy
-    changed = [u | {"tp": n, "fp": 10 - n, "fn": 10 - n} for u, n in zip(real.units, tp, strict=True)]
+    tp = 10 * (np.arange(len(real.units)) % 2)  # all or nothing: as good on the whole, and noisy
+    changed = real.units.assign(tp=tp, fp=10 - tp, fn=10 - tp)
     row = share(replace(real, units=changed), learned("unfilled", 5), learned("mlm", 5)).loc["mlm"]
     assert row["room"] == "no" and pd.isna(row["value"])
     assert row["reason"].startswith("no room: real text is above")

@@ -97,18 +97,20 @@ def test_answers_come_back_with_the_columns_of_their_task_alone(tmp_path):
         for n in (0, 1, 2)
     ]
     pair = [{"task_seed": 0, "id": "p", "cluster": "author", "same": 1, "score": 0.1}]
-    control = TrainedCell(Cell("abstracts", "real", "", math.nan), "ner", units=tagger)
-    judge = TrainedCell(Cell("speeches", "mlm", "random", 0.5), "verification", units=pair)
+    control = TrainedCell(Cell("abstracts", "real", "", math.nan), "ner", units=pd.DataFrame(tagger))
+    judge = TrainedCell(Cell("speeches", "mlm", "random", 0.5), "verification", units=pd.DataFrame(pair))
     untrained = trained("clm", [], reason="no model could be trained: x")
     cells = [trained("mlm", tagger, seed=1), control, judge, untrained]
     observed = write_and_read(observe([matched("mlm", [1])], cells), tmp_path)
     again = list_trained(observed.units, observed.task_models)
-    assert [[{**unit, "cluster": 0} for unit in one.units] for one in again[:2]] == [
+    assert [one.units.assign(cluster=0).to_dict("records") for one in again[:2]] == [
         [{key: value for key, value in unit.items() if key != "id"} | {"cluster": 0} for unit in tagger]
     ] * 2
-    assert [unit["cluster"] for unit in again[0].units] == [1, 1, 2, 1, 1, 2]
-    assert again[2].units == [{"task_seed": 0, "cluster": 1, "same": 1, "score": float(np.float32(0.1))}]
-    assert list(again[3].units) == [] and again[3].reason.startswith("no model")
+    assert [*again[0].units["cluster"]] == [1, 1, 2, 1, 1, 2]
+    assert again[2].units.to_dict("records") == [
+        {"task_seed": 0, "cluster": 1, "same": 1, "score": float(np.float32(0.1))}
+    ]
+    assert again[3].units.empty and again[3].reason.startswith("no model")
     assert not observed.units.astype(str).isin(["author", "d0", "p"]).any().any()
 
 

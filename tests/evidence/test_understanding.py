@@ -25,19 +25,24 @@ def network(name, share, examples, seeds=3, task="next_sentence", corpus="abstra
         for i, value in enumerate(right)
     ]
     return TrainedCell(
-        Cell(corpus, name, "", float("nan")), task, f"downstream/{name}{examples}", units, "", examples
+        Cell(corpus, name, "", float("nan")),
+        task,
+        f"downstream/{name}{examples}",
+        pd.DataFrame(units),
+        "",
+        examples,
     )
 
 
 def text(arm):
     units = [{"task_seed": 0, "id": "0", "cluster": "0", "tp": 1, "fp": 0, "fn": 0}]
-    return TrainedCell(Cell("abstracts", arm, "random", 0.5), "ner", f"downstream/{arm}", units)
+    return TrainedCell(Cell("abstracts", arm, "random", 0.5), "ner", f"downstream/{arm}", pd.DataFrame(units))
 
 
 def ask(cells, first, second, examples=400, task="next_sentence"):
     rows = [
         {"corpus": one.cell.corpus, "task": one.task, "metric": "accuracy", "network": one.cell.arm}
-        | {"examples": one.examples, "value": np.mean([unit["right"] for unit in one.units])}
+        | {"examples": one.examples, "value": one.units["right"].mean()}
         for one in cells
     ]
     tables = {"competence": judge_competence([], 100), "understanding": pd.DataFrame(rows)}
@@ -90,6 +95,6 @@ def test_frames_keep_networks_beside_texts_and_studies_without_networks_have_no_
     again = list_trained(units, models)
     assert [one.examples for one in again] == [400, 400, 400, 400, None]
     assert [len(one.units) for one in again] == [3 * N] * 3 + [N, 1]
-    names = [[name for name in one.units[0] if name not in ("task_seed", "id", "cluster")] for one in cells]
-    assert [[name for name in one.units[0] if name not in ("task_seed", "cluster")] for one in again] == names
+    names = [[name for name in one.units if name not in ("task_seed", "id", "cluster")] for one in cells]
+    assert [[name for name in one.units if name not in ("task_seed", "cluster")] for one in again] == names
     assert "examples" not in list_units([text("mlm")]) and {*NAMES} <= {*list_units([text("mlm")])}

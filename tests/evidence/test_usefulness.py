@@ -71,7 +71,7 @@ def make_study(slope=1.0):
             for hits in [rng.binomial(10, rate)]
             for counts in [(("tp", hits), ("fp", 10 - hits), ("fn", 10 - hits))]
         ]
-        trained.append(TrainedCell(place, "ner", units=units))
+        trained.append(TrainedCell(place, "ner", units=pd.DataFrame(units)))
         downstream.append(about | {"task": "ner", "metric": "f1", "low": rate - 0.1, "high": rate + 0.1})
         headroom.append(about | {"low": 0.0, "high": 1.0, "headroom": 0.2, "detectable": 0.04})
         if arm != DROPPED:

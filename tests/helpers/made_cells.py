@@ -31,7 +31,7 @@ def matched(arm, matches, seed=0, **more):
 
 def trained(arm, units, seed=0, reason=""):
     """Return a cell of entity recognition at the main masking with these answers."""
-    return TrainedCell(Cell("abstracts", arm, *MAIN, seed), "ner", units=units, reason=reason)
+    return TrainedCell(Cell("abstracts", arm, *MAIN, seed), "ner", units=pd.DataFrame(units), reason=reason)
 
 
 def make_study(*cells):

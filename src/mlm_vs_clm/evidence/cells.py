@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 
 Statistics = dict[tuple[str, str], np.ndarray]
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
+UNIT_NAMES = ("task_seed", "id", "cluster")  # columns of `units` that are no answers
 
 
 @dataclass(frozen=True)
@@ -81,14 +84,14 @@ class ScoredCell:
 class TrainedCell:
     """What a task model answered after training on an arm's text (or on a control, which `cell.arm` then names).
 
-    `units` are the rows of units.jsonl: one per task seed and test unit. `reason`: why no seed has a model. Of a network that
+    `units` has the rows of units.jsonl: one per task seed and test unit. `reason`: why no seed has a model. Of a network that
     was fine-tuned on real text, `cell.arm` is the network and `examples` how many labelled ones it had; None where it is an arm whose text was learned from.
     """
 
     cell: Cell
     task: str
     artifact: str = ""
-    units: Sequence[dict] = ()
+    units: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False, compare=False)
     reason: str = ""
     examples: int | None = None
     # By resamples: the main score of each task seed (see `score_answers`), as a cell is compared with many others.
@@ -98,6 +101,22 @@ class TrainedCell:
     def is_network(self) -> bool:
         """Return whether networks are compared on one text, and not texts by one kind of task model."""
         return self.examples is not None
+
+    @cached_property
+    def clusters(self) -> tuple[Hashable, ...]:
+        """Return what a resample draws together, one entry per test unit."""
+        if self.units.empty:
+            return ()
+        return tuple(self.units.loc[self.units["task_seed"] == 0, "cluster"])
+
+    @cached_property
+    def answers(self) -> list[np.ndarray]:
+        """Return the answers of each task seed, (units, columns)."""
+        if self.units.empty:
+            return []
+        by_seed = self.units.groupby("task_seed", sort=False)
+        tables = (rows.drop(columns=[*UNIT_NAMES], errors="ignore") for _, rows in by_seed)
+        return [np.ascontiguousarray(table.to_numpy(float)) for table in tables]
 
 
 def group_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:

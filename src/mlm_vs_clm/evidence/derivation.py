@@ -15,7 +15,7 @@ from .comparisons import compare_maskings
 from .competence import exclude, judge_competence
 from .correlation import compare_at_same_masking, correlate_tables
 from .curve import compare_along, exclude_along, list_learning
-from .differences import compare_by_seed, compare_utility, stack_answers
+from .differences import compare_by_seed, compare_utility
 from .documents import group_rows, list_measured, read_statistics, to_cell
 from .equal_compute import compare_at_equal_compute, repeat_text
 from .headroom import exclude_no_room, share_headroom
@@ -179,9 +179,8 @@ def score_networks(observed: Observations, trained: Sequence[TrainedCell]) -> pd
 
 
 def _score_answers(row: Mapping, model: TrainedCell) -> list[dict]:
-    clusters = [unit["cluster"] for unit in model.units if unit["task_seed"] == 0]
-    answers, measures = stack_answers(model.units), TASKS[model.task].measures
-    scores = score_task(measures, answers, clusters, row["reason"], int(row["resamples"]))
+    measures, resamples = TASKS[model.task].measures, int(row["resamples"])
+    scores = score_task(measures, model.answers, model.clusters, row["reason"], resamples)
     return [round_numbers(score) for score in scores]
 
 

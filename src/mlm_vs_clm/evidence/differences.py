@@ -12,11 +12,9 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from blankfill.draws import keyed_rng
-
 from ..stats import PairedDifference, average_runs
 from ..tasks import TASKS
-from ..tasks.outcome import draw_cluster_weights
+from ..tasks.outcome import weigh_clusters
 from .cells import Comparison, ScoredCell, TrainedCell, group_by
 from .paired import UTILITY_DEGREES, compare_cells, group_arms, widen, with_measure
 from .tables import COLUMNS, SEED, TRAINING_DATA
@@ -25,7 +23,6 @@ from .verdicts import UTILITY
 MEASURES = (("fills", "exact_match"), ("document", "bleu"), ("document", "bertscore"))
 BY_CLASS = tuple(("fills", f"exact_match_{name}") for name in ("content", "stopword", "punctuation"))
 C = TypeVar("C", ScoredCell, TrainedCell)
-UNIT_NAMES = ("task_seed", "id", "cluster")
 
 
 def compare_text(
@@ -185,22 +182,13 @@ def score_answers(cells: Sequence[TrainedCell], resamples: int) -> tuple[list[np
     The first draw is the test set as it is.
     """
     task = TASKS[cells[0].task]
-    clusters = [unit["cluster"] for unit in cells[0].units if unit["task_seed"] == 0]
+    clusters = cells[0].clusters
     if unscored := [model for model in cells if resamples not in model.scores]:
-        weights = draw_cluster_weights(clusters, resamples, keyed_rng("utility gap"))
-        weights = np.vstack([np.ones(len(clusters)), weights])
+        weights = weigh_clusters(clusters, resamples, "utility gap")
         for model in unscored:
-            scores = [task.measures[task.main_metric](rows, weights) for rows in stack_answers(model.units)]
+            scores = [task.measures[task.main_metric](rows, weights) for rows in model.answers]
             model.scores[resamples] = np.array(scores)
     return [model.scores[resamples] for model in cells], len(set(clusters))
-
-
-def stack_answers(units: Sequence[dict]) -> list[np.ndarray]:
-    """Return the answers of each task seed, (units, columns)."""
-    return [
-        np.array([[unit[name] for name in unit if name not in UNIT_NAMES] for unit in of_seed], dtype=float)
-        for of_seed in group_by(units, lambda unit: unit["task_seed"]).values()
-    ]
 
 
 def to_values(estimate: PairedDifference) -> dict:

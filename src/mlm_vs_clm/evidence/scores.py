@@ -5,10 +5,8 @@ from dataclasses import asdict
 
 import numpy as np
 
-from blankfill.draws import keyed_rng
-
 from ..stats import Estimate, average_runs, bootstrap, gather_units, normalised_gain, point
-from ..tasks.outcome import NO_ROOM, UNDEFINED, UNTRAINED, Measure, draw_cluster_weights
+from ..tasks.outcome import NO_ROOM, UNDEFINED, UNTRAINED, Mean, Measure, weigh_clusters
 from .paired import GAIN, find_aggregate
 
 COLUMNS = ["scope", "metric", "value", "low", "high", "n", "signature", "reason"]
@@ -63,12 +61,16 @@ def score_task(
     `answers` has an array (units, columns) for each task seed, `reason` why there is no model, or no room for a
     difference: answers are then defaults and have no interval.
     """
-    drawn = draw_cluster_weights(clusters, resamples, keyed_rng("test units"))
-    weights = np.vstack([np.ones((1, len(clusters))), drawn])  # the first draw is the test set as it is
-    rows = []
+    weights = weigh_clusters(tuple(clusters), resamples, "test units")
+    rows: list[dict] = []
+    measured: dict[str, np.ndarray] = {}
     for name, measure in measures.items():
-        by_seed = np.array([measure(of_seed, weights) for of_seed in answers])
-        estimate = average_runs(by_seed, len(set(clusters)))
+        measured[name] = (
+            measure.join(measured)
+            if isinstance(measure, Mean)
+            else np.array([measure(of_seed, weights) for of_seed in answers])
+        )
+        estimate = average_runs(measured[name], len(set(clusters)))
         value = np.nan if reason.startswith(NO_ROOM) else estimate.difference
         low, high = (
             (np.nan, np.nan) if reason.startswith((UNTRAINED, NO_ROOM)) else (estimate.low, estimate.high)

@@ -24,7 +24,7 @@ EXAMPLES = "examples"  # a column of studies that fine-tune networks; missing fo
 
 def list_units(cells: Iterable[TrainedCell]) -> pd.DataFrame:
     """Return the frame: the answers of every task model, in the order of the test set; scores mostly in single precision, see `narrow`."""
-    tables = [_number(model) for model in cells if model.units]
+    tables = [_number(model) for model in cells if len(model.units)]
     rows = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*KEYS, "cluster"])
     examples = [EXAMPLES] if EXAMPLES in rows else []
     named = [*KEYS, "cluster", *examples]
@@ -33,7 +33,7 @@ def list_units(cells: Iterable[TrainedCell]) -> pd.DataFrame:
 
 
 def _number(model: TrainedCell) -> pd.DataFrame:
-    rows = pd.DataFrame(model.units)
+    rows = model.units
     rows = rows.assign(
         cluster=pd.factorize(rows["cluster"])[0] + 1, unit=rows.groupby("task_seed").cumcount() + 1
     )
@@ -73,7 +73,7 @@ def list_trained(units: pd.DataFrame, task_models: pd.DataFrame) -> list[Trained
             Cell(row["corpus"], row["trained_on"], row["strategy"], row["ratio"], int(row["seed"])),
             row["task"],
             row["artifact"],
-            answers.get(_name(row), ()),
+            answers.get(_name(row), pd.DataFrame()),
             row["reason"] if row["reason"].startswith((UNTRAINED, NO_ROOM)) else "",
             _read_examples(row),
         )
@@ -81,14 +81,13 @@ def list_trained(units: pd.DataFrame, task_models: pd.DataFrame) -> list[Trained
     ]
 
 
-def _group_answers(units: pd.DataFrame) -> Iterator[tuple[tuple, list[dict]]]:
+def _group_answers(units: pd.DataFrame) -> Iterator[tuple[tuple, pd.DataFrame]]:
     """Yield the names of a training set and the answers after it, without the columns of other tasks."""
     for _, table in units.groupby(["task", "corpus"], sort=False):
         names = [*NAMES, *([EXAMPLES] if EXAMPLES in table else [])]
         of_task = table.dropna(axis="columns", how="all").assign(**{name: table[name] for name in names})
         for _, rows in of_task.groupby(names, sort=False, dropna=False):
-            answers = rows.drop(columns=[*names, "unit"]).to_dict("records")
-            yield _name(rows.iloc[0]), answers
+            yield _name(rows.iloc[0]), rows.drop(columns=[*names, "unit"])
 
 
 def _name(row: Mapping) -> tuple:

@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from blankfill.draws import keyed_rng
-
 from ..arms.baselines import BOUNDS, CONTEXT_FREE, LABELLED, is_baseline
 from ..correlations import spearman
 from ..stats import NORMAL, Estimate, draw_weights, undefined
 from ..tasks import TASKS
-from ..tasks.outcome import draw_cluster_weights
+from ..tasks.outcome import weigh_clusters
 from .cells import ScoredCell, TrainedCell, group_by
 from .correlation import BENT, DECISIONS, STRAIGHT, correct_rows, describe_curve
 from .differences import score_answers
@@ -186,9 +184,7 @@ def _draw_usefulness(
 
 def _draw_quality(cells: Sequence[ScoredCell], measure: tuple[str, str], resamples: int) -> np.ndarray:
     """Return a measure of each text on the same draws of documents, (texts, 1 + resamples), the first as it is."""
-    units = list(cells[0].units)
-    weights = draw_cluster_weights(units, resamples, keyed_rng("documents of writers"))
-    weights = np.vstack([np.ones((1, len(units))), weights])
+    weights = weigh_clusters(tuple(cells[0].units), resamples, "documents of writers")
     aggregate = find_aggregate(measure[1])
     return np.array([aggregate(weights @ np.nan_to_num(text.statistics[measure])) for text in cells])
 

@@ -184,6 +184,6 @@ def read_trained(path: Path) -> TrainedCell:
         Cell(*(about[key] for key in ("corpus", "trained_on", "strategy", "ratio", "seed"))),
         about["task"],
         name_of(path),
-        list(read_lines(path / "units.jsonl")),
+        pd.DataFrame(read_lines(path / "units.jsonl")),
         reason if reason.startswith((UNTRAINED, NO_ROOM)) else "",
     )

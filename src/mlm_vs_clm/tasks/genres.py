@@ -137,8 +137,7 @@ def make_outcome(answers: Answers, test: list[Document], skipped: dict, notes: t
 def measure_micro(table: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return micro-F1 (n resamples,) from (n documents, gold | one threshold | one per genre) and weights."""
     gold, answers, _ = np.split(table, 3, axis=1)
-    tp, total = weights @ (gold * answers), weights @ (gold + answers)
-    return divide(2 * tp.sum(axis=1), total.sum(axis=1))
+    return divide(2 * (weights @ (gold * answers).sum(axis=1)), weights @ (gold + answers).sum(axis=1))
 
 
 def measure_macro(table: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -3,9 +3,12 @@
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.random import Generator
+
+from blankfill.draws import keyed_rng
 
 from ..documents import Document
 
@@ -15,6 +18,21 @@ UNTRAINED = "no model could be trained"  # first words of a note: the answers ar
 NO_ROOM = "the test cannot tell one model from another"
 UNDEFINED = "not defined on these answers"
 Measure = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A measure that is the mean of others; NaN where one of them is not defined."""
+
+    of: Mapping[str, Measure]
+
+    def __call__(self, table: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return the mean (n resamples,) of the measures."""
+        return self.join({name: measure(table, weights) for name, measure in self.of.items()})
+
+    def join(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the mean of the measures, whose values are known by name."""
+        return np.mean([values[name] for name in self.of], axis=0)
 
 
 @dataclass(frozen=True)
@@ -49,6 +67,16 @@ def draw_cluster_weights(clusters: Sequence[Hashable], resamples: int, rng: Gene
     drawn = rng.integers(max(len(names), 1), size=(resamples, len(names)))
     counts = [np.bincount(row, minlength=len(names)) for row in drawn]
     return np.array(counts, dtype=float).reshape(resamples, -1)[:, cluster_of]
+
+
+@lru_cache(maxsize=4)
+def weigh_clusters(clusters: tuple[Hashable, ...], resamples: int, key: str) -> np.ndarray:
+    """Return how often each unit counts, (1 + resamples, n units): once in the first row, then as drawn; `key` names the draw.
+
+    It is kept for the next task model that is tested on the same units.
+    """
+    drawn = draw_cluster_weights(clusters, resamples, keyed_rng(key))
+    return np.vstack([np.ones((1, len(clusters))), drawn])
 
 
 def draw_training_set(train: list[Document], seed: int) -> list[Document]:

@@ -15,13 +15,14 @@ NO_ANSWER = 0.5
 def compute_auc(labels: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the probability that a same-author problem scores above a different-author one (ties count half)."""
     is_same = labels == 1
-    same, other = np.flatnonzero(is_same), weights[:, ~is_same]
+    same, other = np.flatnonzero(is_same), weights.T[~is_same]
     same = same[np.argsort(scores[same])]
-    below = np.zeros((len(weights), len(same) + 1))
-    np.cumsum(weights[:, same], axis=1, out=below[:, 1:])
+    below = np.zeros((len(same) + 1, len(weights)))  # a row per problem: it is read in one piece
+    np.cumsum(weights.T[same], axis=0, out=below[1:])
     ends = (np.searchsorted(scores[same], scores[~is_same], side=side) for side in ("left", "right"))
-    above = below[:, -1:] - sum(below[:, end] for end in ends) / 2
-    return divide((above * other).sum(axis=1), below[:, -1] * other.sum(axis=1))
+    lost = sum(np.einsum("pr,pr->r", below[end], other) for end in ends) / 2
+    n_pairs = below[-1] * other.sum(axis=0)
+    return divide(n_pairs - lost, n_pairs)
 
 
 def compute_c_at_1(labels: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -67,8 +68,3 @@ PAN = {
     "f1": compute_f1_answered,
     "brier": compute_brier,
 }
-
-
-def compute_overall(labels: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the mean of the five measures, PAN's ranking criterion; NaN where one of them is not defined."""
-    return np.mean([measure(labels, scores, weights) for measure in PAN.values()], axis=0)

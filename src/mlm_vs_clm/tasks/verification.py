@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..documents import Document
-from .outcome import NO_ROOM, UNTRAINED, Measure, Outcome, draw_training_set
-from .pan import NO_ANSWER, PAN, compute_overall
+from .outcome import NO_ROOM, UNTRAINED, Mean, Measure, Outcome, draw_training_set
+from .pan import NO_ANSWER, PAN
 from .problems import Problem, draw_problems, place_problems
 
 if TYPE_CHECKING:
@@ -153,5 +153,5 @@ def measure_scores(measure: Callable, table: np.ndarray, weights: np.ndarray) ->
     return measure(table[:, 0], table[:, 1], weights)
 
 
-ALL = PAN | {"overall": compute_overall}
-MEASURES: dict[str, Measure] = {name: partial(measure_scores, measure) for name, measure in ALL.items()}
+MEASURES: dict[str, Measure] = {name: partial(measure_scores, measure) for name, measure in PAN.items()}
+MEASURES["overall"] = Mean({**MEASURES})  # PAN's ranking criterion
