@@ -256,9 +256,9 @@ def training_rows():
 
 
 def fake_examples(corpora=tuple(CORPORA)) -> list[dict]:
-    kept, gaps = ["The ", " brown fox ", " & <stops>."], ["quick", "jumps"]
+    kept, originals = ["The ", " brown fox ", " & <stops>."], ["quick", "jumps"]
     arms = {"mlm": ["small", 1], "clm": ["old", ["Jumps"]], "unfilled": ["", ""]}
-    about = {"strategy": "random", "kept": kept, "gaps": gaps, "arms": arms, "texts": {}}
+    about = {"strategy": "random", "kept": kept, "originals": originals, "arms": arms, "texts": {}}
     cells = [(corpus, ratio) for corpus in corpora for ratio in (0.15, 0.5)]
     return [
         about | {"corpus": corpus, "ratio": ratio, "document": f"{corpus}-{i}"}

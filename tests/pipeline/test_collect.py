@@ -36,7 +36,7 @@ def make_study(root, ratio):
 
 
 def of_all_words():
-    """Return the metrics of the gap that every text has; the forged ones have content words alone."""
+    """Return the metrics of the blank that every text has; the forged ones have content words alone."""
     return {metric for _, metric in MEASURES}
 
 
@@ -61,14 +61,14 @@ def test_the_main_cell_names_its_rows_of_the_ledger_and_its_examples(tables_at):
     assert len(examples) == len({one["document"] for one in examples}) == SHOWN
     assert all((one["ratio"], set(one["arms"])) == (0.4, set(SKILL)) for one in examples)
     assert examples[0]["kept"] == ["Case ", ": ", " patient took a small dose."]
-    assert examples[0]["gaps"] == ["0", "the"]
+    assert examples[0]["originals"] == ["0", "the"]
     assert examples[0]["arms"]["clm"] == ["x", ["The"]]  # case aside
 
 
 def test_examples_are_of_one_draw_whose_gaps_the_fills_stand_in(tmp_path):
     store = ForgedStore(tmp_path, [("random", 0.5)], draws=2)
     example = gather_examples(store.inputs, ["tiny"], ("random", 0.5))[0]
-    assert (example["gaps"], example["arms"]["mlm"]) == (["0", "the"], ["x", ["The"]])
+    assert (example["originals"], example["arms"]["mlm"]) == (["0", "the"], ["x", ["The"]])
 
 
 def test_a_text_without_its_gaps_is_shown_whole(tmp_path):

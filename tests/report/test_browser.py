@@ -37,7 +37,7 @@ PROBE = """<!DOCTYPE html><body>%s<script>%s</script><script>onload = async () =
     }
     if (find(".explorer")) {
       const read = () => find("#document").innerText;
-      found.gaps = all(".gap", page).map((gap) => [gap.getAttribute("aria-label"), gap.children.length]);
+      found.blanks = all(".blank", page).map((blank) => [blank.getAttribute("aria-label"), blank.children.length]);
       const before = read();
       find("[data-step='1']").click();
       found.turned = read() !== before;
@@ -143,9 +143,9 @@ def test_the_answer_and_the_first_figure_are_on_the_first_screen(seen):
 
 def test_each_gap_shows_what_two_arms_wrote_and_the_next_document_follows(seen):
     for one in seen[1]:
-        label, parts = one["gaps"][0]
-        assert label == "gap 1: quick; mlm: small, wrong; clm: old, wrong" and parts == 3
-        assert one["gaps"][1][0] == "gap 2: jumps; mlm: jumps, right; clm: Jumps, right"
+        label, parts = one["blanks"][0]
+        assert label == "blank 1: quick; mlm: small, wrong; clm: old, wrong" and parts == 3
+        assert one["blanks"][1][0] == "blank 2: jumps; mlm: jumps, right; clm: Jumps, right"
         assert one["turned"]
 
 

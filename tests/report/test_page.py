@@ -96,7 +96,10 @@ def test_every_tag_of_the_page_is_closed(page):
 def test_documents_are_data_gap_by_gap_and_text_is_escaped(page):
     text = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1]
     (first, *_) = json.loads(text)["examples"]
-    assert first["kept"] == ["The ", " brown fox ", " & <stops>."] and first["gaps"] == ["quick", "jumps"]
+    assert first["kept"] == ["The ", " brown fox ", " & <stops>."] and first["originals"] == [
+        "quick",
+        "jumps",
+    ]
     assert first["arms"] == {"mlm": ["small", 1], "clm": ["old", ["Jumps"]]}
     assert "<stops>" not in page
 
@@ -147,16 +150,16 @@ def test_a_committed_page_follows_from_its_frames(name, tmp_path):
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_words_of_committed_examples_stand_in_their_own_gaps(study):
-    """A word is coded as the original where, and only where, it is that of its gap; the oracle writes every original."""
+    """A word is coded as the original where, and only where, it is that of its blank; the oracle writes every original."""
     for example in load_frames(STUDIES[study]).examples:
-        gaps, arms = example["gaps"], example["arms"]
-        assert arms and len(example["kept"]) == len(gaps) + 1
+        originals, arms = example["originals"], example["arms"]
+        assert arms and len(example["kept"]) == len(originals) + 1
         for arm, fills in arms.items():
             texts = [
-                gap if fill == 1 else fill[0] if isinstance(fill, list) else fill
-                for fill, gap in zip(fills, gaps, strict=True)
+                original if fill == 1 else fill[0] if isinstance(fill, list) else fill
+                for fill, original in zip(fills, originals, strict=True)
             ]
-            assert fills == [*map(code_fill, texts, gaps)]
+            assert fills == [*map(code_fill, texts, originals)]
             assert arm != "oracle" or {*fills} == {1}
 
 

@@ -51,16 +51,16 @@ def ask(studies, folder, *names):
 def test_what_holds_on_every_corpus_is_said_with_its_numbers(studies, tmp_path):
     assert ask(studies, tmp_path).splitlines() == [
         BETTER_INFORMED,
-        "- **Causal reads the text before each gap** and knows its length (two starts, two corpora): masked leads by 5.0 to 6.0 "
+        "- **Causal reads the text before each blank** and knows its length (two starts, two corpora): masked leads by 5.0 to 6.0 "
         "BLEU in two of four comparisons; causal by 3.0 to 4.0 (from a causal start) in two.",
         "- **Causal reads both sides**: causal leads by 3.0 to 4.0 BLEU (from a causal start) in two of "
         "four comparisons; equal in two.",
         "",
         NO_BETTER_DATA,
-        "- **As the paper compares them, masked leads by 19.0 to 20.0 BLEU** (both from an encoder, one training). With later gaps hidden: "
+        "- **As the paper compares them, masked leads by 19.0 to 20.0 BLEU** (both from an encoder, one training). With later blanks hidden: "
         "11.0 to 12.0.",
         "- **Neither text is shown to be better training data.** Of the two, no answer in six of six comparisons. One constant word "
-        "per gap scores above both on abstracts.",
+        "per blank scores above both on abstracts.",
     ]
 
 
@@ -189,9 +189,9 @@ def test_where_two_starts_favour_the_causal_model_none_is_named_and_the_table_ha
         "no answer in one." in blocks["short-answer"]
     )
     assert [line for line in blocks["short-table"].splitlines() if "240k" in line] == [
-        "| before the gap | causal model | causal +3.0 | undecided | 1×240k |",
+        "| before the blank | causal model | causal +3.0 | undecided | 1×240k |",
         "| both sides | causal model | causal +3.0 | undecided | 1×240k |",
-        "| before the gap | own kind | causal +3.0 | causal +4.0 | 1×240k |",
+        "| before the blank | own kind | causal +3.0 | causal +4.0 | 1×240k |",
         "| both sides | own kind | causal +3.0 | causal +4.0 | 1×240k |",
     ]
 
@@ -323,9 +323,9 @@ def test_the_table_names_who_is_ahead_and_the_commands_that_make_its_rows(studie
     assert table.splitlines() == [
         "| the causal model reads | start | abstracts | plots | trainings×tokens |",
         "|---|---|---|---|---|",
-        "| before the gap | encoder | masked +6.0 | undecided | 5×3.07M |",
+        "| before the blank | encoder | masked +6.0 | undecided | 5×3.07M |",
         "| both sides | encoder | equal | equal | 5×768k |",
-        "| before the gap | causal model | causal +3.0 | undecided | 1×240k |",
+        "| before the blank | causal model | causal +3.0 | undecided | 1×240k |",
         "| both sides | causal model | causal +3.0 | causal +4.0 | 1×240k |",
         "",
         "```",
@@ -342,7 +342,7 @@ def test_the_table_names_who_is_ahead_and_the_commands_that_make_its_rows(studie
 def test_a_causal_model_that_was_not_trained_has_a_row_of_its_own(studies, tmp_path):
     studies |= make_studies(names=["laptop"])
     row, command = (
-        "| before the gap | own kind; SmolLM2 zero-shot | masked +4.0 | masked +3.0 | 1×240k (masked) |",
+        "| before the blank | own kind; SmolLM2 zero-shot | masked +4.0 | masked +3.0 | 1×240k (masked) |",
         "make reproduce ",
     )
     table = ask(studies, tmp_path, "short-table").splitlines()

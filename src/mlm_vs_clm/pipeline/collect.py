@@ -51,9 +51,9 @@ def _gather(paths: Iterable[Path], describe: Callable[[Path], dict]) -> pd.DataF
 def gather_examples(inputs: dict[str, Path], corpora: list[str], main: tuple[str, float]) -> list[dict]:
     """Return, for SHOWN documents of each of the corpora, how every arm filled the same blanks: the main cell's first draw.
 
-    `kept` is the text around the originals, `gaps`, and has one piece more. The fills of an arm are in the order of the
-    gaps: 1 for the original as it stood, [text] for the original in other letters, else text. `texts` has what an arm
-    wrote that does not keep the gaps apart.
+    `kept` is the text around the `originals`, and has one piece more. The fills of an arm are in the order of the
+    blanks: 1 for the original as it stood, [text] for the original in other letters, else text. `texts` has what an arm
+    wrote that does not keep the blanks apart.
     """
     cells = [(describe_score(path), inputs_of(path)) for path in of_stage(inputs, "score")]
     cells = [(cell, read) for cell, read in cells if (cell["strategy"], cell["ratio"]) == main]
@@ -67,14 +67,14 @@ def gather_examples(inputs: dict[str, Path], corpora: list[str], main: tuple[str
         for document in blanked[:SHOWN]:
             about = {"corpus": cell["corpus"], "strategy": main[0], "ratio": main[1], "document": document.id}
             spans = [document.words[blank] for blank in document.blanks]
-            kept, gaps = split_text(document.text, spans)
+            kept, originals = split_text(document.text, spans)
             example = examples.setdefault(
                 (cell["corpus"], document.id),
-                about | {"kept": kept, "gaps": gaps, "arms": {}, "texts": {}},
+                about | {"kept": kept, "originals": originals, "arms": {}, "texts": {}},
             )
             text = filled.get(document.id)
             if text and _keeps(text, document.blanks, kept):
-                example["arms"][cell["arm"]] = [*map(code_fill, text.fills, gaps)]
+                example["arms"][cell["arm"]] = [*map(code_fill, text.fills, originals)]
             elif text:
                 example["texts"][cell["arm"]] = text.text
     return list(examples.values())
@@ -89,12 +89,12 @@ def _keeps(text: FilledText, blanks: Iterable[int], kept: list[str]) -> bool:
 
 def split_text(text: str, spans: Iterable[tuple[int, int]]) -> tuple[list[str], list[str]]:
     """Return the text before, between and after the spans (character offsets, in order), and that of the spans."""
-    kept, gaps, cursor = [], [], 0
+    kept, originals, cursor = [], [], 0
     for start, end in spans:
         kept.append(text[cursor:start])
-        gaps.append(text[start:end])
+        originals.append(text[start:end])
         cursor = end
-    return [*kept, text[cursor:]], gaps
+    return [*kept, text[cursor:]], originals
 
 
 def code_fill(fill: str, original: str) -> int | str | list[str]:

@@ -11,7 +11,7 @@ from .lead_words import span
 from .roles import FAMILIES, Role, base_of, find_role
 from .style import Study
 
-SIGHT = {  # sees -> the words of an example as [words, how they are drawn]; at most one gap is being filled
+SIGHT = {  # sees -> the words of an example as [words, how they are drawn]; at most one blank is being filled
     "both": [("The captain", ""), ("___", "hole"), ("the harbour at", ""), ("___", "now"), ("and wept", "")],
     "left": [("The captain", ""), ("sees", "own"), ("the harbour at", ""), ("___", "now"), ("and wept", "off")],
     "true left": [("The captain", ""), ("saw", "original"), ("the harbour at", ""), ("___", "now"), ("and wept", "off")],
@@ -20,11 +20,11 @@ SIGHT = {  # sees -> the words of an example as [words, how they are drawn]; at 
     "nothing": [("The captain", "off"), ("___", "now"), ("the harbour at", "off"), ("___", "now"), ("and wept", "off")],
 }  # fmt: skip
 IN_WORDS = {
-    "both": "sees the text on both sides of the gap",
-    "left": "sees the text before the gap, with its own fills",
-    "true left": "sees the text before the gap, with the originals",
-    "leaky": "sees both sides, originals of other gaps included",
-    "kept": "sees the kept words, not where the gaps are",
+    "both": "sees the text on both sides of the blank",
+    "left": "sees the text before the blank, with its own fills",
+    "true left": "sees the text before the blank, with the originals",
+    "leaky": "sees both sides, originals of other blanks included",
+    "kept": "sees the kept words, not where the blanks are",
     "nothing": "sees nothing",
 }
 MEASURES = {"bleu": "document", "exact_match": "fills"}  # metric -> scope

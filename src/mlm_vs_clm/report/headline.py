@@ -19,18 +19,18 @@ from .verdict_cards import VerdictCard, list_own_verdicts
 from .wording import join_names
 
 QUESTION = "Does masked language modelling write better text than causal?"  # of a study that names no other
-OWN_QUESTION = "Which kind of model writes better on your texts, one that sees both sides of a gap or one that sees the left?"
+OWN_QUESTION = "Which kind of model writes better on your texts, one that sees both sides of a blank or one that sees the left?"
 MOST_STATEMENTS = 3  # that open a page in full
 NO_ANSWER = "This study compared no masked model with a causal one by BLEU on its main cell."
 # Of a track that has a sentence of its own, where it does not hold.
 UNTOLD = "No one sentence answers this: see the figures and tables."
 READER = "a causal model that reads "
 STEPS = {  # condition of claim C1 -> the causal model of the sentence
-    "known length": f"{READER}the text before the gap",
+    "known length": f"{READER}the text before the blank",
     "both contexts": f"{READER}both sides",
     UNTRAINED[1]: "SmolLM2, a pretrained causal model that was not trained on these texts",
     "no leak": "what the paper calls causal",
-    "no leak, pretrained": "SmolLM2, trained to write the whole text anew without knowing where gaps are",
+    "no leak, pretrained": "SmolLM2, trained to write the whole text anew without knowing where blanks are",
 }
 AHEAD = {FIRST: "masked {points} BLEU points ahead", SECOND: "causal {points} BLEU points ahead"}
 LEVEL = "level (masked {points}, within the margin)"

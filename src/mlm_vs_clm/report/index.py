@@ -18,7 +18,7 @@ from .sentences import Tables
 FILE = "index.html"
 CONDITIONS = {  # the causal model in a column -> conditions of claim C1, of which a study has one
     "causal as in the paper": ("as reported", PRETRAINED[1]),
-    "causal, text before the gap": (BEFORE[1],),
+    "causal, text before the blank": (BEFORE[1],),
     "causal, both sides": (BOTH[1],),
 }
 

@@ -30,7 +30,7 @@ BEFORE, BOTH = (ENCODER, "known length"), (ENCODER, "both contexts")
 UNTRAINED = (ENCODER, "SmolLM2 as it comes")  # the causal model is not trained on the texts
 PRETRAINED = (OWN, "as reported, pretrained")  # SmolLM2 as what the paper calls causal
 # By condition: what the causal model does.
-READS = {"known length": "reads before the gap", "both contexts": "reads both sides"}
+READS = {"known length": "reads before the blank", "both contexts": "reads both sides"}
 STARTED = tuple((start, name) for start in (CAUSAL, OWN) for name in READS)
 TABLES = ("bigram_both", "bigram_left")  # of word pairs, with the contexts of `mlm` and of `clm`
 SAME_AS_TABLES = (BEFORE[1], UNTRAINED[1])  # conditions whose two sides have the contexts of TABLES

@@ -52,7 +52,7 @@ def draw_ladder(steps: pd.DataFrame, likelihoods: pd.DataFrame) -> Drawing:
         title="How far masked models are ahead, as one advantage after another is taken away",
         caption=(
             "Bars: 95 % intervals. Grey decides nothing: a model does not clearly beat a table of neighbouring words or a text "
-            "without its gaps, or documents are too few."
+            "without its blanks, or documents are too few."
         ),
         alt=describe_ladder(steps),
         figure=figure,

@@ -103,7 +103,7 @@ def describe_short(
         lines.append(f"**Better text?** It depends on what the causal model reads.{end}")
     readings = [
         describe_reading(
-            before, f"**Causal reads the text before each gap** and knows its length{word_grid(before)}"
+            before, f"**Causal reads the text before each blank** and knows its length{word_grid(before)}"
         ),
         describe_reading(both, "**Causal reads both sides**"),
     ]
@@ -143,7 +143,7 @@ def describe_reported(steps: pd.DataFrame) -> str:
     starts = describe_starts(reported, best_rows(steps, PRETRAINED))
     return (
         f"**As the paper compares them, masked leads by {span(reported['effect'])} BLEU** ({starts}). "
-        f"With later gaps hidden: {span(hidden['effect'])}."
+        f"With later blanks hidden: {span(hidden['effect'])}."
     )
 
 
@@ -253,7 +253,7 @@ def describe_left(steps: pd.DataFrame) -> str:
     corpora = " and ".join(style.ordered(rows["corpus"]))
     elsewhere = " Undecided elsewhere." * bool((asked["status"] == NOT_COMPETENT).any())
     return (
-        f"**If masked, too, reads only the text before gaps, it equals causal on {corpora}** "
+        f"**If masked, too, reads only the text before blanks, it equals causal on {corpora}** "
         f"({span(rows['effect'], sign='+')} BLEU; {word_runs(rows)}).{elsewhere}"
     )
 

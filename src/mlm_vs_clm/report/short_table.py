@@ -13,7 +13,7 @@ from .sentences import Tables
 from .style import read_study
 from .tables import DASH, markdown_row
 
-SCALE = {"unfilled": "gaps left out", "bigram_both": "a word table"}
+SCALE = {"unfilled": "blanks left out", "bigram_both": "a word table"}
 FROM_ENCODER = "encoder"  # named where there are several
 STARTS = {CAUSAL: "causal model", OWN: "own kind"}
 ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from

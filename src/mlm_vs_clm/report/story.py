@@ -37,7 +37,7 @@ def choose_arms(arms: Iterable[str], most: int, pair: Sequence[str] = PAIR) -> l
 
 
 def list_examples(examples: Sequence[dict]) -> list[dict[str, Any]]:
-    """Return the documents of a page, each with its name, masking, text around the gaps, their originals, and fills by arm."""
+    """Return the documents of a page, each with its name, masking, text around the blanks, their originals, and fills by arm."""
     ranked = sorted(examples, key=lambda example: (example["corpus"], example["document"]))
     places = [(example["corpus"], example["ratio"]) for example in ranked]
     ranked = [example for n, example in enumerate(ranked) if places[:n].count(places[n]) < DOCUMENTS]
@@ -46,9 +46,9 @@ def list_examples(examples: Sequence[dict]) -> list[dict[str, Any]]:
 
 
 def _show(example: dict, chosen: Sequence[str]) -> dict[str, Any]:
-    text = "".join(map("".join, zip(example["kept"], [*example["gaps"], ""], strict=True)))
+    text = "".join(map("".join, zip(example["kept"], [*example["originals"], ""], strict=True)))
     name = f"{example['corpus']}: {' '.join(text.split()[:NAMED])} …"
-    about = {key: example[key] for key in ("strategy", "ratio", "kept", "gaps")}
+    about = {key: example[key] for key in ("strategy", "ratio", "kept", "originals")}
     written = {
         key: {arm: example[key][arm] for arm in chosen if arm in example[key]} for key in ("arms", "texts")
     }

@@ -14,7 +14,7 @@ from .sentences import Tables
 from .style import read_study
 from .wording import at_first_measure
 
-SIDES = {BEFORE[1]: "text before the gap", BOTH[1]: "both sides read"}  # condition -> the causal model's
+SIDES = {BEFORE[1]: "text before the blank", BOTH[1]: "both sides read"}  # condition -> the causal model's
 WRITERS = ("mlm", "clm", "infill")  # of SIDES
 REPORTED, REWRITTEN = "mlm_leaky", "seq2seq_kept"  # the masked and the causal text of the paper
 LEVELS = "over corruption levels"  # the condition of claim C5
@@ -182,4 +182,4 @@ def describe_constant(studies: Mapping[str, Tables], mentioned: Sequence[str]) -
     if not named:
         return ""
     where = "" if named == [*mentioned] else f" on {' and '.join(named)}"
-    return f"One constant word per gap scores above both{where}."
+    return f"One constant word per blank scores above both{where}."

@@ -48,7 +48,7 @@ const link = (root) => {
   const found = [];
   while (walker.nextNode()) {
     const node = walker.currentNode;
-    if (!node.data.trim() || node.parentElement.closest("a, svg, button, select, label, script, code, .card, .gap, summary, nav, h1")) continue;
+    if (!node.data.trim() || node.parentElement.closest("a, svg, button, select, label, script, code, .card, .blank, summary, nav, h1")) continue;
     const closed = node.parentElement.closest("details:not([open])");
     if (!closed && node.data.search(mention) >= 0) found.push(node);
   }
@@ -97,7 +97,7 @@ const rove = (group, query) => {
   });
 };
 
-// One document: the text with its gaps, and below each gap what two arms wrote.
+// One document: the text with its blanks, and below each blank what two arms wrote.
 const WHOLE = ["random", "spans", "continuation"]; // strategies whose ratio is a share of all words
 const percent = (ratio) => `${Math.round(100 * ratio)} %`;
 const explorer = document.querySelector(".explorer");
@@ -122,22 +122,22 @@ if (explorer) {
     fill(second, 1, arms);
     const pair = [first.value, second.value];
     const text = make("p", { className: "lines" }, one.kept[0]);
-    one.gaps.forEach((original, i) => {
+    one.originals.forEach((original, i) => {
       const fills = pair.map((arm) => judge(one.arms[arm][i], original));
       const told = pair.map((arm, k) => `${arm}: ${fills[k][0] || "nothing"}, ${fills[k][1] ? "right" : "wrong"}`);
-      const gap = make("span", { className: "gap" }, make("span", { className: "original", textContent: original }),
+      const blank = make("span", { className: "blank" }, make("span", { className: "original", textContent: original }),
         ...fills.map(([written, isRight]) => make("span", { className: isRight ? "right" : "wrong", textContent: written || "∅" })));
-      gap.setAttribute("role", "img");
-      gap.setAttribute("aria-label", [`gap ${i + 1}: ${original}`, ...told].join("; "));
-      text.append(gap, one.kept[i + 1]);
+      blank.setAttribute("role", "img");
+      blank.setAttribute("aria-label", [`blank ${i + 1}: ${original}`, ...told].join("; "));
+      text.append(blank, one.kept[i + 1]);
     });
     explorer.replaceChildren(text);
-    rove(text, ".gap");
-    const counts = pair.map((arm) => one.arms[arm].filter((written, i) => judge(written, one.gaps[i])[1]).length);
+    rove(text, ".blank");
+    const counts = pair.map((arm) => one.arms[arm].filter((written, i) => judge(written, one.originals[i])[1]).length);
     const score = box.querySelector(".score");
-    score.replaceChildren(`${percent(one.ratio)} of the words${WHOLE.includes(one.strategy) ? "" : ` of ${one.strategy.replaceAll("_", " ")}`} are hidden. Below each gap, in this order: `,
-      ...pair.flatMap((arm, k) => [k ? " and " : "", arm, ` (${counts[k]} of ${one.gaps.length} right)`]), ". ",
-      make("span", { className: "key right", textContent: "right" }), " ", make("span", { className: "key wrong", textContent: "wrong" }), " Point at a gap for the original.");
+    score.replaceChildren(`${percent(one.ratio)} of the words${WHOLE.includes(one.strategy) ? "" : ` of ${one.strategy.replaceAll("_", " ")}`} are hidden. Below each blank, in this order: `,
+      ...pair.flatMap((arm, k) => [k ? " and " : "", arm, ` (${counts[k]} of ${one.originals.length} right)`]), ". ",
+      make("span", { className: "key right", textContent: "right" }), " ", make("span", { className: "key wrong", textContent: "wrong" }), " Point at a blank for the original.");
     const texts = Object.entries(one.texts);
     box.querySelector(".texts").replaceChildren(...texts.flatMap(([arm, words]) => [make("h3", { textContent: `${arm}, which writes the whole text anew` }), make("p", { textContent: words })]));
     link(box);
@@ -154,8 +154,8 @@ if (explorer) {
     });
   }
   const ask = (event) => {
-    const gap = event.target.closest(".gap");
-    tell(gap && gap.getAttribute("aria-label").split("; "), gap);
+    const blank = event.target.closest(".blank");
+    tell(blank && blank.getAttribute("aria-label").split("; "), blank);
   };
   explorer.addEventListener("pointerover", ask);
   explorer.addEventListener("focusin", ask);
