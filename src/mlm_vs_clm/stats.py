@@ -83,10 +83,14 @@ def gather_units(statistics: np.ndarray, clusters: Sequence | None = None) -> np
 
 
 @lru_cache(maxsize=4)
-def draw_weights(n_units: int, n_resamples: int, seed: int = 0) -> np.ndarray:
-    """Return how often each unit is drawn in each resample, (n_resamples, n_units); cells of a size share it."""
+def draw_weights(n_units: int, n_resamples: int, seed: int = 0, with_whole: bool = False) -> np.ndarray:
+    """Return how often each unit is drawn in each resample, (n_resamples, n_units); cells of a size share it.
+
+    `with_whole` puts a row before them in which each unit counts once.
+    """
     rng = np.random.default_rng(seed)
     weights = rng.multinomial(n_units, np.full(n_units, 1 / n_units), size=n_resamples).astype(float)
+    weights = np.vstack([np.ones((1, n_units)), weights]) if with_whole else weights
     weights.flags.writeable = False
     return weights
 
@@ -181,8 +185,7 @@ def contrast_runs(
     n = sums.shape[1]
     if n < 2:
         return PairedDifference(n=n, runs=len(statistics))
-    weights = np.vstack([np.ones((1, n)), draw_weights(n, n_resamples)])
-    return average_runs(contrast(weights @ sums), n)
+    return average_runs(contrast(draw_weights(n, n_resamples, with_whole=True) @ sums), n)
 
 
 def _sum_runs(statistics: Sequence[np.ndarray], clusters: Sequence[Sequence]) -> np.ndarray:

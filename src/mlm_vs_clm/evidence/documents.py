@@ -67,14 +67,19 @@ def number_units(units: Sequence[Hashable]) -> np.ndarray:
 
 def read_statistics(rows: pd.DataFrame, measures: Iterable[Measure]) -> Statistics:
     """Return the statistics of measures from the rows of one cell."""
-    return {measure: _stack(rows, _columns_of(measure)) for measure in measures}
+    names = {measure: _columns_of(measure) for measure in measures}
+    columns = {name: _read_column(rows, name) for of_measure in names.values() for name in of_measure}
+    return {measure: _stack([columns[name] for name in names[measure]]) for measure in names}
 
 
-def _stack(rows: pd.DataFrame, columns: tuple[str, ...]) -> np.ndarray:
-    values = rows.reindex(columns=list(columns)).to_numpy(dtype=float)
+def _read_column(rows: pd.DataFrame, name: str) -> np.ndarray:
+    return rows[name].to_numpy(dtype=float) if name in rows else np.full(len(rows), np.nan)
+
+
+def _stack(columns: list[np.ndarray]) -> np.ndarray:
     if len(columns) > 1:
-        return values
-    return np.hstack([values, np.where(np.isnan(values), np.nan, 1.0)])
+        return np.stack(columns, axis=1)
+    return np.stack([columns[0], np.where(np.isnan(columns[0]), np.nan, 1.0)], axis=1)
 
 
 def list_measured(rows: pd.DataFrame) -> list[Measure]:
