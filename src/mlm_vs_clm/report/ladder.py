@@ -144,14 +144,18 @@ def has_too_few(row: Any) -> bool:
     return row.status == MADE and row.direction == NONE_SHOWN and row.size != INSIDE and row.n < FEWEST_UNITS
 
 
+def list_decided(tables: Tables, metric: str) -> pd.DataFrame:
+    """Return the decided differences in a measure against the causal models of READS, at the main cell."""
+    texts = pick_kind(tables["comparisons"], TEXT)
+    is_asked = (texts["metric"] == metric) & texts["comparison"].isin([*READS])
+    rows = texts[is_asked & (texts["status"] == MADE)]
+    return read_study(tables).at_main(rows) if len(rows) else rows
+
+
 def list_content(tables: Tables) -> pd.DataFrame:
     """Return the decided differences in content words against the causal models of READS, of arms that are competent on these."""
-    texts = pick_kind(tables["comparisons"], TEXT)
-    is_asked = (texts["metric"] == CONTENT) & texts["comparison"].isin([*READS])
-    rows = texts[is_asked & (texts["status"] == MADE)]
-    study = read_study(tables)
-    rows = study.at_main(rows) if len(rows) else rows
-    judged = study.at_main(tables["competence"])
+    rows = list_decided(tables, CONTENT)
+    judged = read_study(tables).at_main(tables["competence"])
     judged = judged[(judged["word_class"] == "content") & (judged["outcome"] == COMPETENT)]
     able = {*zip(judged["corpus"], judged["arm"], strict=True)}
     return rows[[{(row.corpus, row.first), (row.corpus, row.second)} <= able for row in rows.itertuples()]]

@@ -18,8 +18,7 @@ def describe_exact_studies(studies: Sequence[Tables]) -> str:
     )
     by_start = [describe_exact(first) for first, *_ in group_by(ranked, find_start).values()]
     told = " ".join(filter(None, by_start))
-    how = "leads in nats per character, by what the causal model reads"
-    return f"**By exact likelihood** ({how}). {told}" if told else ""
+    return f"**By exact likelihood** (leads in nats per character). {told}" if told else ""
 
 
 def describe_exact(tables: Tables) -> str:

@@ -15,7 +15,7 @@ from .tables import DASH, markdown_row, markdown_table
 from .wording import at_first_measure
 
 SIDES = [f"{side}_{name}" for side in ("first", "second") for name in ("arm", "strategy", "ratio")]
-OBJECTIVES = ("mlm", "clm", "infill")  # whose start is told
+OBJECTIVES = ("mlm", "clm", "infill", "kept")  # whose start is told
 STATED, OTHERWISE = "as stated", "otherwise"  # beside NO_ANSWER
 REPEATED = ("C1", "C9")  # claims whose comparisons several studies make
 

@@ -4,7 +4,7 @@ A headline stands only where every row that it speaks of has its outcome; else t
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -20,9 +20,11 @@ from .ladder import (
     OWN,
     PRETRAINED,
     READS,
+    Step,
     best_rows,
     find_likelihoods,
     list_content,
+    list_decided,
     list_steps,
 )
 from .lead_words import (
@@ -89,17 +91,20 @@ def describe_short(
     steps: pd.DataFrame, studies: Mapping[str, Tables], every: Mapping[str, Tables]
 ) -> tuple[str, str]:
     """Return the answer, two questions with a word each where it holds, and a list with a sentence per finding."""
-    training, answer = describe_training(studies, every)
+    training, answer = describe_training(studies, every, list_shown(steps))
     before, both = (list_rows(steps, step[1]) for step in (BEFORE, BOTH))
-    content = list_content_leads(steps, studies)
+    content, bertscore = (list_leads(steps, studies, read) for read in (list_content, list_bertscore))
     lines = []
     if FIRST in set(before["direction"]) and is_closer(both, before):
         rows = pd.concat([before, both])
         others = find_reversed(rows)
-        turned = find_turned(content, steps)
-        turning = " or ".join([*["checkpoint"] * bool(others), *["measure"] * bool(turned)])
-        corpora = join_names(style.ordered(others | turned))
-        end = f" On {corpora}, another {turning} can reverse the lead." if turning else ""
+        turned = find_turned(content, steps) | find_turned(bertscore, steps)
+        turning = " or ".join(
+            f"{word} ({join_names(style.ordered(corpora))})"
+            for word, corpora in (("checkpoint", others), ("measure", turned))
+            if corpora
+        )
+        end = f" Another {turning} can reverse the lead." if turning else ""
         lines.append(f"**Better text?** It depends on what the causal model reads.{end}")
     readings = [
         describe_reading(
@@ -117,6 +122,12 @@ def describe_short(
         *training,
     ]
     return "\n".join(lines), "\n".join(f"- {sentence}" for sentence in findings if sentence)
+
+
+def list_shown(steps: pd.DataFrame) -> dict[Step, str]:
+    """Return the study of each row of README's table, by its step."""
+    rows = {step: best_rows(steps, step) for step in ROWS}
+    return {step: str(of_step["study"].iloc[0]) for step, of_step in rows.items() if len(of_step)}
 
 
 def list_rows(steps: pd.DataFrame, condition: str) -> pd.DataFrame:
@@ -198,11 +209,18 @@ def count_outcomes(rows: pd.DataFrame) -> str:
     return join_counts(counts)
 
 
-def list_content_leads(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> pd.DataFrame:
-    """Return the leads in content words of the studies in the table of README, with their `start` and `study`."""
-    shown = {(step[0], name) for step in ROWS for name in best_rows(steps, step)["study"]}
+def list_bertscore(tables: Tables) -> pd.DataFrame:
+    """Return the decided differences in BERTScore of a study."""
+    return list_decided(tables, "bertscore")
+
+
+def list_leads(
+    steps: pd.DataFrame, studies: Mapping[str, Tables], read: Callable[[Tables], pd.DataFrame]
+) -> pd.DataFrame:
+    """Return the leads in a measure, as `read` has them, of the studies in the table of README, with their `start` and `study`."""
+    shown = {(step[0], name) for step, name in list_shown(steps).items()}
     tables = [
-        list_content(studies[name]).assign(start=start, study=name)
+        read(studies[name]).assign(start=start, study=name)
         for start, name in sorted(shown, key=lambda pair: ([*FROM].index(pair[0]), pair[1]))
     ]
     rows = pd.concat(tables) if tables else pd.DataFrame()
@@ -210,7 +228,7 @@ def list_content_leads(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> pd
 
 
 def find_turned(leads: pd.DataFrame, steps: pd.DataFrame) -> set[str]:
-    """Return the corpora on which a side leads in content words where the other leads in BLEU."""
+    """Return the corpora on which a side leads, of `leads` in another measure, where the other leads in BLEU."""
     if leads.empty:
         return set()
     by_bleu = steps[steps["direction"].isin([*SIDES])].rename(columns={"condition": "comparison"})
@@ -225,6 +243,7 @@ def describe_content(leads: pd.DataFrame, n_corpora: int) -> str:
         return ""
     clauses: list[str] = []
     told: set[str] = set()
+    reading = ""  # of the clause before
     for side, words in SIDES.items():
         of_side = leads[leads["direction"] == side]
         if starts := {*of_side["start"]}:
@@ -233,11 +252,16 @@ def describe_content(leads: pd.DataFrame, n_corpora: int) -> str:
                 ["from other starts"] if are_others else [FROM[start] for start in FROM if start in starts]
             )
             restores = "" if clauses else " restores"  # said once
-            readings = {READS[name] for name in of_side["comparison"]}
-            where = f" where causal {readings.pop()}" if len(readings) == 1 else ""
-            clauses.append(
-                f"{' or '.join(names)}, {words}{restores} {span(abs(of_side['value']) * 100)} more{where}"
-            )
+            by_reading = {
+                READS[name]: span(abs(rows["value"]) * 100)
+                for name in READS
+                if len(rows := of_side[of_side["comparison"] == name])
+            }
+            first, *others = by_reading
+            where = "" if first == reading else f" where causal {first}"
+            beside = "".join(f" ({name.removeprefix('reads ')}: {by_reading[name]})" for name in others)
+            clauses.append(f"{' or '.join(names)}, {words}{restores} {by_reading[first]} more{where}{beside}")
+            reading = first
             told |= starts
     corpora = style.ordered(leads["corpus"])
     where = f" (decided on {' and '.join(corpora)} alone)" if len(corpora) < n_corpora else ""
@@ -251,9 +275,9 @@ def describe_left(steps: pd.DataFrame) -> str:
     if not is_small(rows):
         return ""
     corpora = " and ".join(style.ordered(rows["corpus"]))
-    elsewhere = " Undecided elsewhere." * bool((asked["status"] == NOT_COMPETENT).any())
+    elsewhere = " No answer elsewhere." * bool((asked["status"] == NOT_COMPETENT).any())
     return (
-        f"**If masked, too, reads only the text before blanks, it equals causal on {corpora}** "
+        f"**Trained to read only the text before blanks, masked equals causal on {corpora}** "
         f"({span(rows['effect'], sign='+')} BLEU; {word_runs(rows)}).{elsewhere}"
     )
 
@@ -266,7 +290,4 @@ def describe_speed(file: Path) -> str:
     row = next((line for line in lines if line["name"] == BENCH and line["device"].startswith("cpu")), None)
     if row is None:
         return ""
-    return (
-        f"Filling is {row['ratio']:.1f} times as fast as a plain fill-mask loop, on "
-        f"{word_number(row['threads'])} CPU threads."
-    )
+    return f"Filling is {row['ratio']:.1f} times as fast as a plain fill-mask loop."

@@ -1,19 +1,20 @@
 """The table of README's first screen: a row per step, how to read it, and the commands that make its rows."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
 from ..evidence.cells import group_by
-from ..evidence.verdicts import INSIDE, NONE_SHOWN, NOT_COMPETENT
+from ..evidence.verdicts import INSIDE, NONE_SHOWN, NOT_COMPETENT, NOT_SETTLED
 from . import style
 from .ladder import BEFORE, BOTH, CAUSAL, OWN, READS, STARTED, UNTRAINED, Step, best_rows
-from .lead_words import enter_lead, span
+from .lead_words import NO_ANSWER, UNDECIDED, enter_lead, span
 from .sentences import Tables
 from .style import read_study
 from .tables import DASH, markdown_row
 
-SCALE = {"unfilled": "blanks left out", "bigram_both": "a word table"}
+UNFILLED, TABLES = "unfilled", ("bigram_both", "ngram_both")  # without a network
 FROM_ENCODER = "encoder"  # named where there are several
 STARTS = {CAUSAL: "causal model", OWN: "own kind"}
 ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from
@@ -36,7 +37,7 @@ def tabulate_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     are_several = len({rows["network"].iloc[0] for rows in of_encoder}) > 1
     for step, rows in rows_of.items():
         by_corpus = {row.corpus: row for row in rows.itertuples(index=False)}
-        cells = [enter_lead(by_corpus[corpus]) if corpus in by_corpus else DASH.text for corpus in corpora]
+        cells = [enter_outcome(by_corpus[corpus]) if corpus in by_corpus else DASH.text for corpus in corpora]
         size = f"{rows['runs'].max():.0f}×{shorten_tokens(rows['tokens'].max())}"
         size += " (masked)" * (step == UNTRAINED)
         reads, start = ROWS[step]
@@ -47,6 +48,12 @@ def tabulate_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     scale = describe_scale(studies[studies_of_rows[0]], name_rows(places))
     words = " ".join(filter(None, [describe_words(pd.concat(rows_of.values())), scale]))
     return "\n".join([*lines, "", "```", *list_commands(rows_of), "```", "", words])
+
+
+def enter_outcome(row: Any) -> str:
+    """Return an outcome as the table has it: who is ahead with the lead, "equal" or "no answer"."""
+    words = enter_lead(row)
+    return NO_ANSWER if words in (UNDECIDED, NOT_SETTLED) else words
 
 
 def describe_words(rows: pd.DataFrame) -> str:
@@ -61,11 +68,11 @@ def describe_words(rows: pd.DataFrame) -> str:
     is_open = ((rows["direction"] == NONE_SHOWN) & (rows["size"] != INSIDE)).any()
     is_weak = (rows["status"] == NOT_COMPETENT).any()
     words = [
-        *["*not settled* (neither a lead nor equality is shown)"] * bool(is_open),
-        *["*undecided* (a model does not clearly beat a table of neighbouring words)"] * bool(is_weak),
+        *["neither a lead nor equality is shown"] * bool(is_open),
+        *["a model does not clearly beat a table of neighbouring words"] * bool(is_weak),
     ]
     if words:
-        sentences.append(f"*No answer*: {' or '.join(words)}.")
+        sentences.append(f"*No answer*: {', or '.join(words)}.")
     return " ".join(sentences)
 
 
@@ -73,8 +80,14 @@ def describe_scale(tables: Tables, places: str) -> str:
     """Return what BLEU at the main cell of the study of some rows is without a network, which a lead is to be read beside; "" where it was not run."""
     rows = read_study(tables).at_main(tables["scores"])
     rows = rows[rows["metric"] == "bleu"]
-    spans = {arm: span(of_arm["value"]) for arm, of_arm in rows.groupby("arm") if arm in SCALE}
-    clauses = [f"{words} {spans[arm]}" for arm, words in SCALE.items() if arm in spans]
+    by_table = rows[rows["arm"].isin(TABLES)].pivot_table(
+        index=["corpus", "seed"], columns="arm", values="value"
+    )
+    ends = {
+        "blanks left out": rows.loc[rows["arm"] == UNFILLED, "value"],
+        "the best word table": by_table.max(axis=1),
+    }
+    clauses = [f"{words} {span(values)}" for words, values in ends.items() if len(values)]
     return f"BLEU in {places}: {', '.join(clauses)}, the original 100." if clauses else ""
 
 

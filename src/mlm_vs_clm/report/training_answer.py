@@ -1,13 +1,14 @@
 """Sentences for README on what the written texts are worth as training data."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
 from ..evidence.tables import TRAINING_DATA, pick_kind
-from ..evidence.verdicts import FIRST, MADE, NONE_SHOWN, SECOND, find_direction
+from ..evidence.verdicts import FIRST, MADE, NOT_COMPETENT, SECOND, find_direction
 from . import style
-from .ladder import BEFORE, BOTH, OWN
+from .ladder import BEFORE, BOTH, OWN, Step
 from .lead_words import NO_ANSWER, join_counts, span, word_number, word_runs
 from .overview import count_tokens, find_start
 from .sentences import Tables
@@ -22,12 +23,13 @@ TASKS = {"ner": "entity recognition", "genres": "genres", "verification": "autho
 WRITERS_CLAIM = "U1"  # a correlation over many writers, at one masking
 
 
-def describe_training(studies: Mapping[str, Tables], every: Mapping[str, Tables]) -> tuple[list[str], str]:
+def describe_training(
+    studies: Mapping[str, Tables], every: Mapping[str, Tables], shown: Mapping[Step, str]
+) -> tuple[list[str], str]:
     """Return sentences on what texts of masked and causal models are worth as training data, and the answer in few words.
 
-    `studies` ask the claims of the paper; `every` has all studies, for other maskings. The answer is empty where one text is
-    better in most comparisons. Counted are the comparisons in which real text trains a better model than text without its
-    hidden words.
+    `studies` ask the claims of the paper; `every` has all studies, for other maskings; `shown` names the study of each row of
+    README's table, whose comparisons are counted. The answer is empty where one text is better in more than half of them.
     """
     if not studies:
         return [], ""
@@ -36,24 +38,30 @@ def describe_training(studies: Mapping[str, Tables], every: Mapping[str, Tables]
         for tables in studies.values()
     )
     made = made[made["status"] == MADE]
-    rows = made[made["comparison"].isin([*SIDES])]
+    rows = list_compared(studies, shown)
     if rows.empty:
         return [], ""
     reported = list_reported(made)
-    masked, causal, none = (int((rows["direction"] == side).sum()) for side in (FIRST, SECOND, NONE_SHOWN))
-    is_open, is_even = none > len(rows) / 2, (masked > 0) == (causal > 0)
+    decided = rows[rows["status"] == MADE]
+    masked, causal = (int((decided["direction"] == side).sum()) for side in (FIRST, SECOND))
+    none = len(rows) - masked - causal
+    is_open, is_even = none >= len(rows) / 2, (masked > 0) == (causal > 0)
     head = f"Neither text is {'shown to be' if is_even else 'reliably'} better training data"
     head = head if is_open else "As training data"
     answer = "Not shown, except as the paper compares them." if len(reported) else "Not shown."
     answer = answer if is_even else "Mostly not shown."
     beside_unfilled = [side for tables in studies.values() for side in compare_unfilled(tables)]
     if is_idle := bool(beside_unfilled) and FIRST not in beside_unfilled:
-        answer = word_idle(next(iter(studies.values())))
+        answer = word_idle(list(studies.values()))
     compared_on = style.ordered(rows["corpus"])
     where = f" on {compared_on[0]}" if len(compared_on) == 1 else ""
     task = name_task(studies, compared_on[0]) if where else ""
-    where += f" ({task})" * bool(task) + name_own_start(rows)
-    counts = [("masked beats causal", masked), ("causal beats masked", causal), (NO_ANSWER, none)]
+    where += f" ({task})" * bool(task) + name_own_start(decided)
+    counts = [
+        (f"masked beats causal{word_size(decided, FIRST)}", masked),
+        (f"causal beats masked{word_size(decided, SECOND)}", causal),
+        (NO_ANSWER, none),
+    ]
     outcomes = join_counts(counts, where)
     told = [
         f"**As training data**: {outcomes}." if is_idle else f"**{head}.** Of the two, {outcomes}.",
@@ -64,6 +72,32 @@ def describe_training(studies: Mapping[str, Tables], every: Mapping[str, Tables]
     return [" ".join(filter(None, told)), describe_levels(studies, every)], (
         answer if is_idle or is_open else ""
     )
+
+
+def list_compared(studies: Mapping[str, Tables], shown: Mapping[Step, str]) -> pd.DataFrame:
+    """Return the comparisons of SIDES in the studies of README's table, on the corpora of which some decides.
+
+    On the others real text trains no better model than text without its hidden words. An arm that is not competent decides nothing.
+    """
+    rows = [
+        pick_kind(studies[name]["comparisons"], TRAINING_DATA)
+        .query("comparison == @step[1]")
+        .assign(start=step[0])
+        for step, name in shown.items()
+        if step[1] in SIDES and name in studies
+    ]
+    if not rows:
+        return pd.DataFrame()
+    asked = pd.concat(rows)
+    corpora = asked.loc[asked["status"] == MADE, "corpus"]
+    return asked[asked["corpus"].isin(corpora) & asked["status"].isin([MADE, NOT_COMPETENT])]
+
+
+def word_size(rows: pd.DataFrame, side: str) -> str:
+    """Return by how much a side is the better training data, " by 0.02 F1"; "" where it never is, or measures differ."""
+    rows = rows[rows["direction"] == side]
+    metrics = {style.name_metric(metric) for metric in rows["metric"]}
+    return f" by {span(abs(rows['value']), 2)} {metrics.pop()}" if len(metrics) == 1 else ""
 
 
 def name_task(studies: Mapping[str, Tables], corpus: str) -> str:
@@ -80,11 +114,16 @@ def name_own_start(rows: pd.DataFrame) -> str:
     return f", {number}from own-kind checkpoints" if is_better.any() and (is_better == is_own).all() else ""
 
 
-def word_idle(tables: Tables) -> str:
-    """Return that neither text is shown to be better training data than text without its hidden words, at the main cell."""
-    ratio = read_study(tables).main[1]
+def word_idle(studies: Sequence[Tables]) -> str:
+    """Return that neither text is shown to be better training data than text without its hidden words, at the main cell; and on which corpora, if not on all."""
+    ratio = read_study(studies[0]).main[1]
     share = "half the words" if ratio == 0.5 else f"{ratio:.0%} of the words"
-    return f"With {share} hidden from both models, neither's text is shown to train better than leaving words out."
+    rooms = pd.concat([read_study(tables).at_main(tables["headroom"]) for tables in studies])
+    able = rooms.loc[(rooms["room"] == "yes") & rooms["trained_on"].isin(WRITERS), "corpus"]
+    others = rooms["corpus"].nunique() - able.nunique()
+    where = f" of {' and '.join(style.ordered(able))}" * bool(others)
+    end = f"; the other task{'s' * (others > 1)} cannot tell" * bool(others)
+    return f"With {share}{where} hidden from both models, neither's text is shown to train better than leaving words out{end}."
 
 
 def count_other_maskings(studies: Mapping[str, Tables]) -> str:
@@ -96,10 +135,13 @@ def count_other_maskings(studies: Mapping[str, Tables]) -> str:
         for row in rows.drop(main.at_main(rows).index).itertuples(index=False):
             masking = row.corpus, row.strategy, row.ratio
             by_masking.setdefault(masking, []).append(find_direction(row.above_low, row.above_high))
-    better = sum(FIRST in directions for directions in by_masking.values())
+    better, worse = (
+        sum(side in directions for directions in by_masking.values()) for side in (FIRST, SECOND)
+    )
     if not better:
         return ""
-    return f"Exploratory (uncorrected): in {word_number(better)} of {word_number(len(by_masking))} other maskings, a model's text beats leaving words out."
+    end = f"; in {word_number(worse)}, some is worse" * bool(worse)
+    return f"In {word_number(better)} of {word_number(len(by_masking))} other maskings some text beats leaving words out{end} (uncorrected)."
 
 
 def compare_unfilled(tables: Tables, writers: Sequence[str] = WRITERS) -> list[str]:
@@ -119,7 +161,7 @@ def describe_levels(studies: Mapping[str, Tables], every: Mapping[str, Tables]) 
         return ""
     return (
         f"**Hiding fewer words improves text and training data together** (rank correlation over masking ratios "
-        f"{span(levels['effect'], 2)}).{describe_one_masking(every)}"
+        f"{span(levels['effect'], 2)}; {word_runs(levels)}).{describe_one_masking(every)}"
     )
 
 
@@ -131,9 +173,17 @@ def describe_one_masking(studies: Mapping[str, Tables]) -> str:
     if rows.empty:
         return ""
     clauses = [
-        f"{row.effect:.2f} [{row.low:.2f}, {row.high:.2f}] on {row.corpus}" for row in rows.itertuples()
+        f"{row.effect:.2f} [{row.low:.2f}, {row.high:.2f}] on {row.corpus} ({word_masking(row)})"
+        for row in rows.itertuples()
     ]
     return f" Over ways of filling at one masking: {', '.join(clauses)}."
+
+
+def word_masking(row: Any) -> str:
+    """Return which words are hidden, "70 %" of all, or "content words"."""
+    share = f"{row.first_ratio:.0%}".replace("%", " %")
+    kind = row.first_strategy.replace("_", " ")
+    return share if row.first_strategy == "random" else kind if row.first_ratio == 1 else f"{share} of {kind}"
 
 
 def list_reported(made: pd.DataFrame) -> pd.DataFrame:
@@ -154,14 +204,13 @@ def describe_reported(
     corpora = " and ".join(style.ordered(corpus for corpus in rows["corpus"] if corpus not in mentioned))
     about = ", ".join(filter(None, [corpora, word_runs(rows)]))
     metrics = " and ".join(dict.fromkeys(map(style.name_metric, rows["metric"])))
-    interval = f" [{rows['low'].min():.2f}, {rows['high'].max():.2f}]" if len(rows) == 1 else ""
     masked, causal = (
         {side for tables in studies.values() for side in compare_unfilled(tables, [writer])}
         for writer in (REPORTED, REWRITTEN)
     )
     end = " and beats leaving words out" if masked == {FIRST} else ""
     end += "; causal is worse than leaving words out" if causal == {SECOND} else ""
-    return f"As in the paper ({about}), masked leads causal by {span(rows['value'], 2)} {metrics}{interval}{end}."
+    return f"As in the paper ({about}), masked leads causal by {span(rows['value'], 2)} {metrics}{end}."
 
 
 def describe_constant(studies: Mapping[str, Tables], mentioned: Sequence[str]) -> str:
@@ -170,16 +219,21 @@ def describe_constant(studies: Mapping[str, Tables], mentioned: Sequence[str]) -
     `mentioned` are the corpora of the sentences before.
     """
     better: dict[str, list[bool]] = {}
+    useful: dict[str, list[bool]] = {}
     for tables in studies.values():
         rows = read_study(tables).at_main(tables["headroom"])
         for corpus, of_corpus in rows[rows["room"] == "yes"].groupby("corpus"):
-            utility = of_corpus.set_index("trained_on")["utility"]
+            of_arm = of_corpus.set_index("trained_on")
+            utility = of_arm["utility"]
             if {"constant", "mlm", "clm"} <= set(utility.index):
                 better.setdefault(str(corpus), []).append(utility["constant"] > utility[["mlm", "clm"]].max())
+                ends = of_arm.loc["constant", ["above_low", "above_high"]]
+                useful.setdefault(str(corpus), []).append(find_direction(*ends) == FIRST)
     named = style.ordered(
         corpus for corpus, outcomes in better.items() if len(outcomes) > 1 and all(outcomes)
     )
     if not named:
         return ""
     where = "" if named == [*mentioned] else f" on {' and '.join(named)}"
-    return f"One constant word per blank scores above both{where}."
+    beats = "beats leaving words out" if all(all(useful[corpus]) for corpus in named) else "scores above both"
+    return f"One constant word per blank {beats}{where}."

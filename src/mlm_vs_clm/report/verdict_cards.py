@@ -93,7 +93,7 @@ def judge_training_data(tables: Tables, study: Study) -> list[VerdictCard]:
         why = f"Text of {first} against text of {second}, on the same test units."
     beside_unfilled = compare_unfilled(tables, (first, second))
     if decided and beside_unfilled and FIRST not in beside_unfilled:
-        why += f" {word_idle(tables)}"
+        why += f" {word_idle([tables])}"
     number = ", ".join(
         f"{style.name_metric(row.metric)} {row.value:+.3f}".replace("-0.000", "0.000")
         for row in decided or rows.itertuples(index=False)
