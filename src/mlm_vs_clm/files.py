@@ -31,8 +31,12 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 def write_lines(path: Path, rows: Iterable[dict]) -> None:
     """Write one JSON object per line, keys in the order given."""
     with path.open("w", encoding="utf-8") as file:
-        for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+        file.writelines(map(to_json_line, rows))
+
+
+def to_json_line(row: dict) -> str:
+    """Return an object as a line of JSON Lines, with its end."""
+    return json.dumps(row, ensure_ascii=False) + "\n"
 
 
 def read_lines(path: Path) -> Iterator[dict]:

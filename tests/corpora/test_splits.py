@@ -107,6 +107,10 @@ def test_sizes_that_are_not_given_follow_from_the_corpus(tmp_path, rows):
     by_author = make(tmp_path, rows, replace(OWN, group_by="author"), replace(fitted, per_group=2))
     # Two of ten authors, two texts of each.
     assert sizes_of(by_author)["generate"] == sizes_of(by_author)["test"] == 4
+    seven = [row for row in rows if row["author"] < "a7"]
+    few_authors = make(tmp_path, seven, replace(OWN, group_by="author"), replace(fitted, per_group=2))
+    # One author would have no text of another to be compared with.
+    assert sizes_of(few_authors)["generate"] == sizes_of(few_authors)["test"] == 4
     files = {"train": put_rows(tmp_path, "a", rows[:30]), "test": put_rows(tmp_path, "b", rows[30:])}
     by_part = sizes_of(build(PARTED, files, fitted, WINDOWS))
     assert by_part == dict(pretrain=23, generate=6, dev=1, test=10)

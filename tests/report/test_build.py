@@ -14,7 +14,7 @@ from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.evidence import tables as tidy
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report.build import FIGURES, build, draw, make_page, make_tables
-from mlm_vs_clm.report.frames import DERIVED, EXAMPLES, Frames
+from mlm_vs_clm.report.frames import DERIVED, EXAMPLES, Frames, load_frames, save_frames
 from mlm_vs_clm.report.frames import STUDY as STUDY_FILE
 from mlm_vs_clm.report.rendering import to_markdown
 
@@ -31,6 +31,13 @@ def test_the_report_loads_no_network_and_draws_only_when_asked():
     code = f"import sys, mlm_vs_clm.report; print([m for m in '{heavy}'.split() if m in sys.modules])"
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert made.stdout.strip() == "[]"
+
+
+def test_a_table_that_no_longer_has_rows_is_gone_and_nothing_is_left_half_written(make_report, tmp_path):
+    folder = make_report(fake_tables(ONE), tmp_path)
+    (folder / "writers.csv").write_text("a table of an earlier report")
+    save_frames(load_frames(make_report(fake_tables(ONE), tmp_path / "other")), folder)
+    assert not (folder / "writers.csv").exists() and not [*folder.glob(".*")]
 
 
 def test_shuffled_rows_give_the_same_bytes(report, make_report, tmp_path):

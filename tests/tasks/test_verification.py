@@ -49,6 +49,7 @@ def test_identical_training_texts_do_not_stop_it():
 def test_empty_test_and_small_background():
     outcome = verification.evaluate(TRAIN, [], [], BACKGROUND, 0)
     assert not outcome.units and np.isnan(score(outcome)["auc"])
+    assert outcome.no_room.endswith("it has no problem, which takes the documents of two authors")
     assert_refused("background", verification.evaluate, TRAIN, [], TEST, BACKGROUND[:3], 0)
     unlike = [Document(f"b{i}", " ".join(chr(a + i) * 4 for a in range(97, 107))) for i in range(0, 160, 16)]
     assert_refused("too few words in common", verification.evaluate, TRAIN, [], TEST, unlike, 0)

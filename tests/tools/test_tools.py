@@ -67,3 +67,13 @@ def test_a_full_disk_and_an_interrupt_are_one_line(error, code, capsys, monkeypa
     monkeypatch.setattr(load_tool("store"), "run", fail)
     assert main(["store", "list"]) == code
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_an_error_that_nobody_foresaw_shows_where_it_came_from_and_not_its_words(capsys, monkeypatch):
+    def fail(chosen):
+        raise ValueError(f"the patient takes {'aspirin'!s}".upper())
+
+    monkeypatch.setattr(load_tool("store"), "run", fail)
+    assert main(["store", "list"]) == 1
+    shown = capsys.readouterr().err
+    assert "test_tools.py" in shown and "ValueError" in shown and "ASPIRIN" not in shown

@@ -28,6 +28,7 @@ RULE = (
 DRAWN = ("generate", "dev", "test")
 # One document in so many, times `at_most`.
 SHARES = {"generate": (5, 1.0), "dev": (20, 1 / 3), "test": (5, 2.0)}
+ENOUGH_AUTHORS = 6  # for two in generate, two in test, one in dev and one more
 Groups = list[list[Document]]
 # Windows, groups left, ids of other windows of the groups drawn.
 Drawn = tuple[list[Document], Groups, list[str]]
@@ -157,7 +158,9 @@ def fit_sizes(
             if name == "test" and problems:
                 n_groups = len(_list_whole(members, sizes, problems)) // group_size
             share = n_groups if source.feeds[official] == (name,) else n_groups // divisor
-            fitted[name] = group_size * max(1, min(share, round(times * sizes.at_most) // group_size))
+            # Of authors whose texts are compared, two, where there are enough: one has no text of another.
+            fewest = 2 if group_size > 1 and name != "dev" and n_groups >= ENOUGH_AUTHORS else 1
+            fitted[name] = group_size * max(fewest, min(share, round(times * sizes.at_most) // group_size))
     return replace(sizes, **{name: size for name, size in fitted.items() if getattr(sizes, name) is None})
 
 

@@ -76,9 +76,20 @@ def stack_seeds(cells: BySeed, seeds: Sequence[int], measure: tuple[str, str]) -
     return np.vstack([cells[seed].statistics[measure] for seed in seeds])
 
 
-def list_units(cells: BySeed, seeds: Sequence[int]) -> list[Hashable]:
-    """Return the unit of each row of `stack_seeds`: a document, or an author where authors repeat."""
-    return [unit for seed in seeds for unit in cells[seed].units]
+def list_units(cells: BySeed, seeds: Sequence[int], measure: tuple[str, str]) -> list[Hashable]:
+    """Return the unit of each row of `stack_seeds`: a document, an author where authors repeat, or a pair of texts."""
+    return [
+        unit
+        for seed in seeds
+        for unit in (
+            range(len(cells[seed].statistics[measure])) if is_of_pairs(measure) else cells[seed].units
+        )
+    ]
+
+
+def is_of_pairs(measure: tuple[str, str]) -> bool:
+    """Return whether the rows of a measure are pairs of texts, which have no author in common."""
+    return measure[1] in MEASURES and MEASURES[measure[1]].pairs
 
 
 def stack_sides(
@@ -122,7 +133,7 @@ def contrast_cells(
         of_sides = zip(np.split(sums, len(sides), axis=-1), sides, strict=True)
         return np.sum([weight * aggregate(of_side) for of_side, (_, weight) in of_sides], axis=0)
 
-    units = [list_units(sides[0][0], seeds) for seeds in runs]
+    units = [list_units(sides[0][0], seeds, measure) for seeds in runs]
     estimate = contrast_runs([np.hstack(of_run) for of_run in rows], contrast, resamples, clusters=units)
     if np.isnan(estimate.difference):
         return replace(estimate, reason=f"defined for {estimate.n} of the units, two are needed")

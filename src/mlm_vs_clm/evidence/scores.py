@@ -61,6 +61,9 @@ def score_task(
     `answers` has an array (units, columns) for each task seed, `reason` why there is no model, or no room for a
     difference: answers are then defaults and have no interval.
     """
+    if not len(clusters):
+        absent = dict.fromkeys(("value", "low", "high"), np.nan) | {"n": 0, "reason": reason or UNDEFINED}
+        return [{"metric": name} | absent for name in measures]
     weights = weigh_clusters(tuple(clusters), resamples, "test units")
     rows: list[dict] = []
     measured: dict[str, np.ndarray] = {}

@@ -66,7 +66,8 @@ class Measure:
     title: its name for people. sums: by scope the columns of the frame `documents` that it is a function of; of one column
     it is the mean. better: HIGHER, LOWER or DESCRIBES. unit: beside an axis; "" where the title has it. decimals: of a value
     and of a difference. tolerance: how far a number made on another machine may lie away. aggregate: from sums to
-    the measure. lowest, highest: the least and the most that it can be. make: the function that scores texts.
+    the measure. lowest, highest: the least and the most that it can be. make: the function that scores texts. pairs: its rows
+    are pairs of texts that no author joins, and not the documents of the cell.
     """
 
     title: str
@@ -79,6 +80,7 @@ class Measure:
     lowest: float = 0.0
     highest: float = 1.0
     make: Callable[[Resources], Metric] | None = field(default=None, repr=False)
+    pairs: bool = False
 
 
 def _share(title: str, above: str, below: str, better: str = HIGHER, unit: str = "0–1") -> Measure:
@@ -90,7 +92,7 @@ def _mean(title: str, name: str, make: Callable[[Resources], Metric]) -> Measure
 
 
 def _auc(title: str, name: str) -> Measure:
-    return Measure(f"{title} (AUC)", {"document": (name,)}, LOWER, "")
+    return Measure(f"{title} (AUC)", {"document": (name,)}, LOWER, "", pairs=True)
 
 
 def _distinct(n: int, **scopes: tuple[str, ...]) -> Measure:

@@ -5,11 +5,14 @@ import subprocess
 GPU_ADVICE = "give what this cluster has (hydra.launcher.partition, .account, ...); one without GPUs: hydra/launcher=cluster_cpu"
 
 
+NO_SLURM = 'Could not detect "srun"'  # submitit's first words where it is not there
+
+
 def explain_cluster(error: BaseException) -> str:
     """Return one line for jobs that Slurm refused, or that ended without a result."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     refused = [line for line in lines if "sbatch" in line]
-    if "srun" in lines[0]:
+    if lines[0].startswith(NO_SLURM):
         return "this machine has no Slurm (srun): start the sweep on the cluster, or choose hydra/launcher=joblib"
     if refused:
         return f"Slurm refused the jobs: {refused[-1].rpartition('error: ')[2]}: {GPU_ADVICE}"

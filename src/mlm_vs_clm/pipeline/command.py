@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import hydra
+import omegaconf
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from hydra.types import RunMode
@@ -25,7 +26,7 @@ from ..files import explain_os_error
 from . import recipes, study
 from .artifacts import Recipe, Runtime, Store
 from .checks import check_numbers
-from .cluster import explain_cluster
+from .cluster import NO_SLURM, explain_cluster
 from .composing import CONF, Composed, compose, set_tokens
 from .config import Config, register
 from .effects import refuse_ignored
@@ -221,18 +222,23 @@ def _explain(error: BaseException) -> str | int:
             "error: a sweep job was killed, probably out of memory, and took the parallel jobs down: "
             "set hydra.launcher.n_jobs lower and run the same command; finished results are reused"
         )
-    if type(error).__module__.startswith("submitit") or "srun" in str(error):
+    if type(error).__module__.startswith("submitit") or str(error).startswith(NO_SLURM):
         return f"error: {explain_cluster(error)}"
     if isinstance(error, KeyboardInterrupt):
         print("Interrupted. Run the same command again to resume.", file=sys.stderr)
         return 130
     frames = traceback.extract_tb(error.__traceback__)
-    if frames and {"hydra", "omegaconf"} & {*Path(frames[-1].filename).parts}:
+    if frames and is_of_hydra(Path(frames[-1].filename)):
         return (
             f"error: Hydra cannot use these settings ({type(error).__name__}: {one_line(error)}): see --help"
         )
     print_traceback(error)
     return 1
+
+
+def is_of_hydra(source: Path) -> bool:
+    """Return whether a source file is one of Hydra's or OmegaConf's, whose messages show settings and no text."""
+    return any(source.is_relative_to(Path(str(module.__file__)).parent) for module in (hydra, omegaconf))
 
 
 def refuse_launcher(stage: str) -> None:

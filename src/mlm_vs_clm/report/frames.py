@@ -19,7 +19,7 @@ from ..evidence.observations import (
     describe_design,
     load_observations,
 )
-from ..files import STUDY, read_lines, write_csv, write_lines
+from ..files import STUDY, read_lines, to_json_line, write_atomically, write_csv
 from .wording import CLAIMS
 
 EXAMPLES, PAGE = "examples.jsonl", "report.html"
@@ -56,18 +56,21 @@ def save_frames(frames: Frames, folder: Path) -> None:
     for name in tidy.COLUMNS:
         if name not in (*DERIVED, tidy.STUDY):
             save_table(name, frames.tables.get(name, pd.DataFrame()), folder)
-    write_lines(folder / EXAMPLES, frames.examples)
+    write_atomically(folder / EXAMPLES, "".join(map(to_json_line, frames.examples)))
     (study,) = tidy.tidy(tidy.STUDY, frames.tables[tidy.STUDY]).to_dict("records")
     about = {tidy.STUDY: study} | frames.about | {"corpora": frames.cards}
     settings = yaml.safe_dump(about, sort_keys=False, allow_unicode=True, width=110)
-    (folder / STUDY).write_text(settings, encoding="utf-8", newline="\n")
+    write_atomically(folder / STUDY, settings)
 
 
 def save_table(name: str, table: pd.DataFrame, folder: Path) -> None:
     """Write one tidy table as CSV; a rare one without rows has no file."""
     rows = tidy.tidy(name, table)
+    place = folder / f"{name}.csv"
     if len(rows) or name not in tidy.RARE:
-        write_csv(rows, folder / f"{name}.csv")
+        write_csv(rows, place)
+    else:
+        place.unlink(missing_ok=True)
 
 
 def load_frames(folder: Path) -> Frames:

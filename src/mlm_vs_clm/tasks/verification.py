@@ -143,9 +143,16 @@ def make_outcome(
         }
         for number, (problem, answer) in enumerate(zip(problems, scores, strict=True))
     ]
-    is_alike = len({problem.same for problem in problems}) == 1
-    no_room = f"{NO_ROOM}: all {len(problems)} problems have the same answer" if is_alike else ""
+    no_room = explain_room(problems)
     return Outcome(units, COLUMNS, MEASURES, skipped, notes, no_room)
+
+
+def explain_room(problems: list[Problem]) -> str:
+    """Return why these test problems measure nothing; "" where they do."""
+    if not problems:
+        return f"{NO_ROOM}: it has no problem, which takes the documents of two authors"
+    is_alike = len({problem.same for problem in problems}) == 1
+    return f"{NO_ROOM}: all {len(problems)} problems have the same answer" if is_alike else ""
 
 
 def measure_scores(measure: Callable, table: np.ndarray, weights: np.ndarray) -> np.ndarray:

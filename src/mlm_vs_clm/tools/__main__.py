@@ -9,7 +9,7 @@ from types import ModuleType
 
 from blankfill.commands import COMMANDS, load_command
 
-from ..console import READER_GONE, lost_reader, open_streams
+from ..console import READER_GONE, lost_reader, open_streams, print_traceback
 from ..errors import StudyError
 from ..files import CHECKOUT, ROOT, explain_os_error
 
@@ -117,6 +117,8 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         return 130
+    except Exception as error:  # its message may show a text
+        print_traceback(error)
     return 1
 
 
