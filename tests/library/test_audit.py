@@ -57,6 +57,13 @@ def test_a_copier_is_caught(copier):
     assert copier.closest["generated"][0.5] < copier.closest["holdout"][0.5]
 
 
+def test_texts_without_a_word_hide_no_leak(copier):
+    blank = audit([*TRAIN, *["", "..."] * 300], HOLDOUT, [*COPIER, ""]).copies
+    assert (blank.returned_run.n, blank.copied_run.n) == (len(TRAIN), len(COPIER))
+    assert blank.returned_run == copier.copies.returned_run
+    assert blank.copied_run == copier.copies.copied_run
+
+
 def test_an_honest_generator_is_not(honest):
     assert not any(contrast.exceeds_control for contrast in contrasts(honest))
     assert max(run.words for run in honest.copies.longest) < 10

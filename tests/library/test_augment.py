@@ -5,6 +5,7 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
+import torch
 from corpus_files import put
 from datasets import Dataset, Features, Sequence, Value
 from refusals import SECRET
@@ -14,6 +15,7 @@ from blankfill import BlankfillError, InfillAugmenter, augment, find_words
 from blankfill.augmenting.choosing import STRATEGIES
 from blankfill.augmenting.labels import join, move_entities, move_span, read_entities
 from blankfill.draws import keyed_rng
+from blankfill.loading import load_named
 from blankfill.text import SPELT
 from mlm_vs_clm.corpora.readers import bio, brat
 from mlm_vs_clm.documents import Document, Entity
@@ -225,6 +227,16 @@ def test_a_batch_of_columns(augmenter, texts):
     assert {*augmenter({"text": texts})} == {"text"}
 
 
+def test_rows_of_one_id_have_draws_of_their_own(augmenter, texts):
+    batch = {"text": [texts[0]] * 3 + texts[1:2], "id": [7, 7, 7, "7-2"]}
+    made = augmenter(batch)
+    assert made["id"] == batch["id"] and len({*made["text"]}) == 4
+    alone = augmenter.augment(batch["text"], ids=["7-1", "7-3", "7-4", "7-2"])
+    assert made["text"] == [variant["text"] for (variant,) in alone]
+    with pytest.raises(BlankfillError, match="ids: number 0 is a NoneType"):
+        augmenter(batch | {"id": [None] * 4})
+
+
 def test_datasets_map_an_augmenter(augmenter, texts):
     labels = [[{"start": 0, "end": 3, "label": "first"}]] * len(texts)
     data = Dataset.from_dict({"text": texts, "entities": labels, "year": [*range(len(texts))]})
@@ -234,6 +246,9 @@ def test_datasets_map_an_augmenter(augmenter, texts):
     more = data.map(augmenter, batched=True, batch_size=4, fn_kwargs={"n": 3})
     assert [*more["year"]] == [year for year in range(len(texts)) for _ in range(3)]
     assert len({*more["text"]}) == 3 * len(texts)
+    named = data.add_column("id", [f"n{i}" for i in range(len(texts))])
+    twice = named.map(augmenter, batched=True, fn_kwargs={"n": 2}).map(augmenter, batched=True)
+    assert [*twice["id"]] == [id for id in named["id"] for _ in range(2)]
 
 
 def test_labels_by_key_come_back_by_key(augmenter, start, tokenizer, texts):
@@ -310,6 +325,19 @@ def test_words_are_drawn_where_the_model_draws_any(start, causal_model, tokenize
         InfillAugmenter(causal_model, tokenizer, context="kept")
     with pytest.raises(BlankfillError, match="config is not taken here"):
         InfillAugmenter(start, tokenizer, config=None)
+
+
+def test_the_second_of_two_models_is_loaded_once_and_as_the_first(
+    folder, causal_model, tmp_path, monkeypatch
+):
+    causal_model.save_pretrained(tmp_path)
+    loaded = []
+    monkeypatch.setattr(
+        "blankfill.loading.load_named", lambda *given: loaded.append(given[0]) or load_named(*given)
+    )
+    made = InfillAugmenter(folder, second=tmp_path, dtype="bfloat16", device="cpu").filler
+    assert made.model.dtype == made.second.dtype == torch.bfloat16
+    assert loaded == [str(folder), str(tmp_path)]
 
 
 @pytest.mark.parametrize(

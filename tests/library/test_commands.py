@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from blankfill import Filler
+from blankfill.commands.audit import read_texts, reserve
 from blankfill.commands.lines import Sink, Source
 from blankfill.errors import BlankfillError
 from mlm_vs_clm.tools.__main__ import is_stage, main
@@ -180,6 +181,64 @@ def test_a_file_that_holds_no_results_is_not_continued(tmp_path):
         Sink(str(out), True, {})
 
 
+def test_a_file_that_is_not_ours_is_not_emptied(tmp_path):
+    """Its last line lacks its end, as that of an interrupted run does, and nothing says that a run began it."""
+    for name in ("thesis.txt", "settings.json"):
+        out = tmp_path / name
+        out.write_text("{}")
+        with pytest.raises(BlankfillError, match="says how it was begun, is missing: give another --out"):
+            Sink(str(out), False, {})
+        assert out.read_text() == "{}" and not Path(f"{out}.settings.json").exists()
+
+
+def test_two_processes_do_not_write_one_output(tmp_path):
+    out = tmp_path / "out.jsonl"
+    with Sink(str(out), True, {}) as first:
+        first.write({"id": "1"}, "")
+        with pytest.raises(BlankfillError, match=f"another process writes to {out}: wait until it ends"):
+            Sink(str(out), True, {})
+        first.write({"id": "2"}, "")
+    with Sink(str(out), True, {}) as second:
+        assert second.done == {"1", "2"}
+
+
+def test_an_output_is_written_where_there_are_no_locks(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError("no locks here")
+
+    monkeypatch.setattr("blankfill.commands.lines.fcntl.flock", refuse)
+    Sink(str(tmp_path / "a.jsonl"), True, {}).file.close()
+    monkeypatch.setattr("blankfill.commands.lines.fcntl", None)
+    Sink(str(tmp_path / "b.jsonl"), True, {}).file.close()
+    assert (tmp_path / "a.jsonl").exists() and (tmp_path / "b.jsonl").exists()
+
+
+def test_an_output_is_not_continued_from_another_form(model, tmp_path, capfd):
+    given, out = tmp_path / "in.txt", tmp_path / "out.txt"
+    given.write_text(json.dumps({"text": "The old ___ sailed."}) + "\n")
+    command = ["fill", str(given), "--model", model, "--out", str(out)]
+    assert main(command) == 0 and main([*command, "--form", "jsonl"]) == 0  # as it looks
+    whole = out.read_bytes()
+    given.write_bytes(given.read_bytes() * 2)
+    capfd.readouterr()
+    assert main([*command, "--form", "lines"]) == 1
+    assert "was begun with another form: give another --out" in capfd.readouterr().err
+    assert out.read_bytes() == whole
+
+
+@pytest.mark.parametrize("blank", ["\n", "\r\n \n\n"])
+def test_json_lines_may_begin_with_blank_ones(blank, tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_bytes(b"\xef\xbb\xbf" + blank.encode() + b'{"text": "a"}\n')
+    source = Source(str(path))
+    assert source.is_json and [line.text for line in source] == ["a"]
+    path.write_text(blank + "a\n")
+    source = Source(str(path))
+    assert not source.is_json and len([*source]) == blank.count("\n") + 1
+    path.write_text(blank)
+    assert len([*Source(str(path))]) == blank.count("\n")
+
+
 def test_mistakes_end_with_one_line(model, given, capfd):
     assert main(["fill", str(given), "--model", model, "--order", "up"]) == 1
     assert capfd.readouterr().err.splitlines()[-1].startswith("error: order=up is unknown")
@@ -310,3 +369,30 @@ def test_the_audit_looks_at_its_output_first(tmp_path, capfd):
     files = ["--train", "none", "--holdout", "none", "--generated", "none"]
     assert main(["audit", *files, "--out", str(tmp_path / "absent" / "out.json")]) == 1
     assert "out.json cannot be written" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("options", [["--strategy", "entities"], ["--labels", "drop_replaced"]])
+def test_lines_without_the_labels_that_are_needed_are_refused(options, model, tmp_path, capfd):
+    given, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    text = {"text": "The old captain sailed."}
+    command = ["augment", str(given), "--model", model, "--out", str(out), *options]
+    given.write_text(json.dumps(text | {"entities": []}) + "\n" + json.dumps(text) + "\n")
+    assert main(command) == 1
+    (told,) = capfd.readouterr().err.splitlines()
+    assert f"in.jsonl, line 2 has no `entities`, which {' '.join(options)} needs" in told
+    given.write_text(json.dumps(text | {"entities": []}) + "\n")
+    assert main(command) == 0 and len(rows(out)) == 1
+
+
+def test_the_audit_counts_no_blank_line(tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_text("a text\n\n  \nanother\n")
+    assert read_texts(str(path), "auto") == ["a text", "another"]
+
+
+def test_the_audit_leaves_a_broken_link(tmp_path):
+    link, target = tmp_path / "link.json", tmp_path / "target.json"
+    link.symlink_to(target)
+    with pytest.raises(BlankfillError, match="link.json is there already: give another name"):
+        reserve(link)
+    assert link.is_symlink() and not target.exists()

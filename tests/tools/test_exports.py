@@ -78,6 +78,21 @@ def test_a_score_has_its_interval_its_masking_and_its_direction(records):
     assert bleu["source_data"]["additional_details"]["licence"]
 
 
+def test_an_interval_says_how_it_was_made(records):
+    """A task model's is that of t over the task seeds, so it lies evenly about the score."""
+    tasks = set(pd.read_csv(STUDY / "downstream.csv")["task"])
+    is_even = {}
+    for one in records["mlm"]["evaluation_results"]:
+        details = one["score_details"]
+        interval = details.get("uncertainty", {}).get("confidence_interval")
+        if interval:
+            of_task = one["evaluation_result_id"].split("/")[3] in tasks
+            assert interval["method"].startswith("Student's t" if of_task else "bootstrap")
+            middle = (interval["lower"] + interval["upper"]) / 2
+            is_even.setdefault(of_task, []).append(middle == pytest.approx(details["score"], abs=1e-5))
+    assert all(is_even[True]) and not all(is_even[False])
+
+
 def test_a_score_beyond_a_control_may_lie_below_zero():
     rows = [{"metric": name, "scope": "document", "signature": ""} for name in ("copied", "mmd", "bleu")]
     bounds = [results_export._describe_metric(row) for row in rows]

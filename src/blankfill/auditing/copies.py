@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from math import nan
 
 import numpy as np
 
@@ -66,7 +67,9 @@ def _contrast(
         shares = [[matches.share(n) for matches in side] for side in (texts, control)]
         if contrast := contrast_means(*shares, seed, name, n):
             by_size[n] = contrast
-    runs = [[matches.longest for matches in side] for side in (texts, control)]
+    runs = [
+        [matches.longest if len(matches.lengths) else nan for matches in side] for side in (texts, control)
+    ]
     return by_size, contrast_means(*runs, seed, name, "run")
 
 

@@ -2,14 +2,17 @@
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from ..arguments import is_number, to_list
 from ..draws import keyed_rng, pick_runs, pick_singly
 from ..errors import BlankfillError
 from ..filler import Filler
@@ -90,6 +93,9 @@ class InfillAugmenter:
         if "config" in settings:
             raise BlankfillError("config is not taken here: give its settings by name")
         network, loaded_tokenizer = open_model(model, tokenizer, device, dtype)
+        if settings.get("second") is not None:
+            second, _ = open_model(settings["second"], loaded_tokenizer, device, dtype)
+            settings = settings | {"second": second}
         warm = OF_DRAWING | OF_GIBBS if settings.get("order") == "gibbs" else OF_DRAWING
         greedy = {name: value for name, value in settings.items() if name not in warm}
         if "temperature" not in settings and Filler(network, loaded_tokenizer, **greedy).samples():
@@ -134,14 +140,17 @@ class InfillAugmenter:
         >>> dataset.map(augmenter, batched=True, fn_kwargs={"n": 3})
 
         Columns `text` and, where there is one, `entities` are written anew; draws are keyed by `id` where there is
-        one. All others are repeated.
+        one. All others are repeated, `id` too. Draws of rows that share an id, as variants do, are keyed by <id>-1,
+        <id>-2, ..., in the order of the batch.
         """
         if not isinstance(batch, Mapping) or "text" not in batch or isinstance(batch["text"], str):
             raise BlankfillError(
                 "an augmenter is called on a batch of columns with a column text, as `dataset.map(augmenter, "
                 "batched=True)` does; for texts call its `augment`"
             )
-        augmented = self.augment(batch["text"], n, batch.get("entities"), ids=batch.get("id"))
+        ids = batch.get("id")
+        ids = None if ids is None else [*_tell_apart(to_list("ids", ids))]
+        augmented = self.augment(batch["text"], n, batch.get("entities"), ids=ids)
         columns = {
             name: [value for value, variants in zip(values, augmented, strict=True) for _ in variants]
             for name, values in batch.items()
@@ -191,6 +200,19 @@ class InfillAugmenter:
         moved = move_entities(source.entities, self.labels, source.text, draft.blanks, fills)
         by_key = source.keys and {key: [row[key] for row in moved] for key in source.keys}
         return {"text": join(source.text, draft.blanks, fills), "entities": by_key or moved}
+
+
+def _tell_apart(ids: list) -> Iterator[Any]:
+    """Yield ids, each that stands there more than once as <id>-1, <id>-2, ..., and never as another id of these."""
+    times = Counter(map(str, ids))
+    numbers = {name: count(1) for name in times}
+    for id in ids:
+        is_name = isinstance(id, str) or is_number(id)  # anything else is refused as it stands
+        if is_name and times[str(id)] > 1:
+            names = (f"{id}-{number}" for number in numbers[str(id)])
+            yield next(name for name in names if name not in times)
+        else:
+            yield id
 
 
 def _refuse_whole_texts(filler: Filler) -> None:

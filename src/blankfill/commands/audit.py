@@ -75,7 +75,8 @@ def run(options: argparse.Namespace) -> None:
 
 def reserve(path: Path) -> None:
     """Raise BlankfillError where a result cannot be written: what stands there stays."""
-    if path.exists() and (path.is_file() or path.is_dir()):
+    is_broken_link = path.is_symlink() and not path.exists()
+    if is_broken_link or path.is_file() or path.is_dir():
         raise BlankfillError(f"--out {path} is there already: give another name")
     try:
         path.open("ab").close()
@@ -86,8 +87,8 @@ def reserve(path: Path) -> None:
 
 
 def read_texts(name: str, form: str) -> list[str]:
-    """Return the texts of a file."""
-    return [line.text for line in Source(name, form)]
+    """Return the texts of a file; a blank plain line is none."""
+    return [line.text for line in Source(name, form) if line.fields or line.text.strip()]
 
 
 def read_pair(options: argparse.Namespace, name: str) -> Any:

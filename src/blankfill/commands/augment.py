@@ -12,7 +12,7 @@ from ..config import FillConfig
 from ..errors import BlankfillError
 from ..ranges import MANY, Range, check_number
 from ..streams import show_progress
-from .lines import Line, Sink, open_lines
+from .lines import Line, Sink, Source, open_lines
 from .options import (
     add_line_options,
     add_model_options,
@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> None:
         of_labels += [f"--labels {options.labels}"] * (options.labels != KEEP)
         if of_labels and not source.is_json:
             raise BlankfillError(f"{of_labels[0]} needs JSON Lines with entities: plain lines have none")
-        lines, augmenter = iter(source), None
+        lines, augmenter = read_labelled(source, of_labels[0]) if of_labels else iter(source), None
         with show_progress(options.progress, None) as advance:
             while chunk := [*islice(lines, AT_A_TIME)]:
                 named = {line.id: [*_name(line, options.n)] for line in chunk}
@@ -103,6 +103,16 @@ def run(options: argparse.Namespace) -> None:
                     augmenter = augmenter or make_augmenter(options, settings)
                     write_variants(augmenter, left, options.n, pending, sink)
                 advance(len(chunk))
+
+
+def read_labelled(source: Source, needed_by: str) -> Iterator[Line]:
+    """Yield the lines; BlankfillError, which names the line, for one without entities."""
+    for line in source:
+        if "entities" not in line.fields:
+            raise BlankfillError(
+                f"{source.name}, line {line.number} has no `entities`, which {needed_by} needs: give them, [] for none"
+            )
+        yield line
 
 
 def read_given(options: argparse.Namespace) -> dict[str, Any]:

@@ -14,12 +14,17 @@ from typing import IO, Any
 
 from ..errors import BlankfillError
 
+try:
+    import fcntl
+except ImportError:  # as on Windows
+    fcntl = None  # type: ignore[assignment]
+
 STANDARD = "-"  # standard input or output
 FORMS = ("auto", "jsonl", "lines")
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 BEGUN = ".settings.json"  # the file beside an output that says how it was begun
 # Options that do not change a result.
-CHANGE_NOTHING = ("input", "out", "form", "progress", "device", "batch_tokens", "on_error", "patterns")
+CHANGE_NOTHING = ("input", "out", "progress", "device", "batch_tokens", "on_error", "patterns")
 MODEL_FILES, EDGE = ("*.json", "*.safetensors", "*.txt", "*.model"), 2**16  # bytes at both ends of a file
 
 
@@ -52,14 +57,16 @@ class Source:
         self.name = "standard input" if name == STANDARD else name
         try:
             self.file: IO[bytes] = standard(sys.stdin) if name == STANDARD else Path(name).open("rb")
-            self.first = self.file.readline().removeprefix(b"\xef\xbb\xbf")
+            self.head = [self.file.readline().removeprefix(b"\xef\xbb\xbf")]
+            while form == "auto" and self.head[-1].isspace():
+                self.head.append(self.file.readline())
         except OSError as error:
             advice = "give a file" if name == STANDARD else "check the path"
             raise BlankfillError(f"{self.name} cannot be read: {error.strerror}: {advice}") from None
         self.is_json = form == "jsonl" or form == "auto" and self._looks_like_json(name)
 
     def _looks_like_json(self, name: str) -> bool:
-        return name.endswith(JSON_SUFFIXES) or self.first.lstrip().startswith(b"{")
+        return name.endswith(JSON_SUFFIXES) or self.head[-1].lstrip().startswith(b"{")
 
     def __iter__(self) -> Iterator[Line]:
         seen: set[str] = set()
@@ -74,8 +81,7 @@ class Source:
 
     def _raw(self) -> Iterator[bytes]:
         with self.file:
-            if self.first:
-                yield self.first
+            yield from filter(None, self.head)
             yield from self.file
 
     def _read(self, number: int, raw: bytes) -> Line | None:
@@ -145,7 +151,8 @@ class Sink:
 
     A file that exists already is continued: `left` returns the lines that have no result there. What an interrupted
     run left of a last line is cut off. `settings` are kept beside the file. A device or pipe takes the results as
-    standard output does. Raises BlankfillError for a file that was begun with other settings, or holds something else.
+    standard output does. Raises BlankfillError for a file that was begun with other settings, holds something else, or is
+    written by another process.
     """
 
     def __init__(self, name: str, is_json: bool, settings: Mapping[str, Any]):
@@ -158,10 +165,15 @@ class Sink:
         elif path.exists() and not path.is_file():  # a device or a pipe, which keeps nothing to go on from
             self.file = path.open("wb")
         else:
-            end = self._take_up(path) if path.exists() else 0
-            self._compare(Path(f"{name}{BEGUN}"), settings)
             self.file = path.open("ab")
-            self.file.truncate(end)
+            try:
+                self._lock()
+                end = self._take_up(path)
+                self._compare(Path(f"{name}{BEGUN}"), settings)
+                self.file.truncate(end)
+            except BaseException:
+                self.file.close()
+                raise
         if self.n_done:
             print(f"{name} holds {self.n_done} results: only the others are made", file=sys.stderr)
 
@@ -171,6 +183,19 @@ class Sink:
     def __exit__(self, *error: Any) -> None:
         if self.name != STANDARD:
             self.file.close()
+
+    def _lock(self) -> None:
+        """Keep other processes off the file until it is closed, where the system and the disk have locks."""
+        if not fcntl:
+            return
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BlankfillError(
+                f"another process writes to {self.name}: wait until it ends, or give another --out"
+            ) from None
+        except OSError:  # a disk without locks, as on some clusters
+            return
 
     def _take_up(self, path: Path) -> int:
         """Note which results are there, and return where they end."""
@@ -194,13 +219,13 @@ class Sink:
 
     def _compare(self, path: Path, settings: Mapping[str, Any]) -> None:
         """Refuse to continue with other settings than those of `path`; an output without results begins with these."""
-        if not self.n_done:
-            path.write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
-            return
-        if not path.exists():
+        if self.file.tell() and not path.exists():
             raise BlankfillError(
                 f"{self.name} cannot be continued: {path.name}, which says how it was begun, is missing: give another --out"
             )
+        if not self.n_done:
+            path.write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
+            return
         begun = parse_object(path.read_text(encoding="utf-8", errors="replace"), str(path))
         if changed := sorted(key for key in {*begun, *settings} if begun.get(key) != settings.get(key)):
             raise BlankfillError(
@@ -241,7 +266,8 @@ def open_lines(options: Any) -> tuple[Source, Sink]:
     elif options.input == STANDARD and sys.stdin and sys.stdin.isatty():
         print("Reading texts from the keyboard, one per line; end with Ctrl-D.", file=sys.stderr)
     source = Source(options.input, options.form)
-    return source, Sink(options.out, source.is_json, describe_settings(options))
+    form = {"form": "jsonl" if source.is_json else "lines"}  # as it was read, by its look or as asked for
+    return source, Sink(options.out, source.is_json, describe_settings(options) | form)
 
 
 def describe_settings(options: Any) -> dict[str, Any]:

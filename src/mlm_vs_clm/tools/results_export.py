@@ -35,6 +35,11 @@ DIRECTIONS = {
     "brier overall".split(),
     False,
 )
+# How the interval of a score was made.
+OF_TEXTS = "bootstrap"
+OF_TASKS = (
+    "Student's t over task seeds and test units; of one task seed the percentile bootstrap over test units"
+)
 SETTINGS = ("context", "length", "order", "objective", "model")
 
 
@@ -52,8 +57,9 @@ def read_scores(study: Path) -> pd.DataFrame:
         raise StudyError(
             f"{study} holds no scores ({type(error).__name__}): give a folder of results"
         ) from None
-    tasks = tasks.rename(columns={"trained_on": "arm", "task": "scope"}).assign(signature="")
-    texts = texts.assign(signature=texts["metric"].map(dict(signatures.to_numpy())).fillna(""))
+    tasks = tasks.rename(columns={"trained_on": "arm", "task": "scope"}).assign(signature="", method=OF_TASKS)
+    named = texts["metric"].map(dict(signatures.to_numpy())).fillna("")
+    texts = texts.assign(signature=named, method=OF_TEXTS)
     rows = pd.concat([texts, tasks], ignore_index=True).dropna(subset=["value"])
     return rows[rows["metric"].isin(DIRECTIONS)]
 
@@ -136,7 +142,7 @@ def _describe_score(row: dict, corpora: Mapping[str, dict]) -> dict:
                 "lower": row["low"],
                 "upper": row["high"],
                 "confidence_level": 0.95,
-                "method": "bootstrap",
+                "method": row["method"],
             },
             "num_samples": int(row["n"]),
         }

@@ -105,7 +105,7 @@ def test_a_folder_of_data_sets_is_none(tmp_path):
     assert_refused(r"holds 2 data sets \(test, train\): give the path of one", hub.read, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["../far.arrow", "/far.arrow", "..", "a/b.arrow", None])
+@pytest.mark.parametrize("name", ["../far.arrow", "/far.arrow", "..", "a/b.arrow", ".far.arrow", None])
 def test_a_data_set_reads_no_file_from_elsewhere(tmp_path, name):
     folder = save(tmp_path / "saved", {"text": [SECRET]})
     state = json.loads((folder / "state.json").read_text())
@@ -117,6 +117,15 @@ def test_a_data_set_has_no_split_from_elsewhere(tmp_path):
     folder = save_splits(tmp_path / "saved", train={"text": [SECRET]})
     (folder / "dataset_dict.json").write_text(json.dumps({"splits": ["train", "../other"]}))
     assert_refused("dataset_dict.json names what lies outside", hub.read, folder)
+
+
+def test_no_hidden_link_leads_out_of_a_data_set(tmp_path):
+    """The fingerprint of the folder and its check of links leave out what is hidden."""
+    far = save(tmp_path / "far", {"text": [SECRET]})
+    folder = save_splits(tmp_path / "saved", train={"text": ["one"]})
+    (folder / ".test").symlink_to(far)
+    (folder / "dataset_dict.json").write_text(json.dumps({"splits": ["train", ".test"]}))
+    assert_refused("dataset_dict.json names what lies outside of its folder or is hidden", hub.read, folder)
 
 
 def test_rows_without_id_that_repeat_a_text_with_another_label_are_mistakes(tmp_path):

@@ -10,6 +10,7 @@ from ...documents import Document, Entity
 from ...errors import StudyError
 from .base import Columns, OnMistake, ReaderResult, check_id, parse_json, raise_mistake, read_text
 from .cells import expand, read_list, text_of
+from .files import is_hidden
 from .official import find_split, part_of_value
 from .tables import find_columns, name_columns
 
@@ -87,16 +88,19 @@ def _refuse_parent(folder: Path) -> None:
 
 
 def _refuse_outside(folder: Path) -> None:
-    """Raise StudyError for a folder whose own lists (of splits, of files) name what lies elsewhere."""
+    """Raise StudyError for a folder whose own lists (of splits, of files) name what lies elsewhere, or is hidden.
+
+    No fingerprint covers what is hidden, and no check of links.
+    """
     for listing in (path for name in SAVED for path in folder.rglob(name)):
         content = parse_json(read_text(listing), str(listing))
         content = content if isinstance(content, dict) else {}
         files = content.get("_data_files") or []
         names = [file.get("filename") if isinstance(file, dict) else None for file in files]
         for name in (*names, *(content.get("splits") or [])):
-            if not isinstance(name, str) or PurePosixPath(name).name != name or name == "..":
+            if not isinstance(name, str) or PurePosixPath(name).name != name or is_hidden(name):
                 raise StudyError(
-                    f"{listing} names what lies outside of its folder: save the data again (save_to_disk)"
+                    f"{listing} names what lies outside of its folder or is hidden: save the data again (save_to_disk)"
                 )
 
 
