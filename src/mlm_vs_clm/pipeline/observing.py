@@ -60,7 +60,11 @@ def observe(settings: dict, inputs: dict[str, Path], wordnet: Path) -> Observati
     abouts = {path: describe_task(path) for path in trained} | {
         path: describe_network(path) for path in networks
     }
-    ratings = pd.read_csv(settings["ratings"]["path"]) if "ratings" in settings else pd.DataFrame()
+    ratings = (
+        pd.read_csv(settings["ratings"]["path"], keep_default_na=False, na_values=[""])
+        if "ratings" in settings
+        else pd.DataFrame()
+    )
     return Observations(
         list_documents([*cells.values(), *_read_bounds(final)]),
         list_measures(cells, extra, design.resamples),

@@ -76,7 +76,9 @@ def weigh_clusters(clusters: tuple[Hashable, ...], resamples: int, key: str) -> 
     It is kept for the next task model that is tested on the same units.
     """
     drawn = draw_cluster_weights(clusters, resamples, keyed_rng(key))
-    return np.vstack([np.ones((1, len(clusters))), drawn])
+    weights = np.vstack([np.ones((1, len(clusters))), drawn])
+    weights.flags.writeable = False
+    return weights
 
 
 def draw_training_set(train: list[Document], seed: int) -> list[Document]:
