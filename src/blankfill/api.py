@@ -42,13 +42,15 @@ def fill(
     `Filler` has the same arguments, explains them, and keeps the model for the next call. `FillConfig` explains the
     settings. Which of them there are depends on the kind of model:
 
-    - masked: context "both" | "left" | "leaky"; length, max_length; order and its pace (per_pass, passes, threshold,
-      entropy_bound, sweeps, schedule); right_words
+    - masked: context "both" (the default) | "left" | "leaky"; length, max_length; order and its pace (per_pass, passes,
+      threshold, entropy_bound, sweeps, schedule); right_words
     - causal: context "left" (the default) | "true_left"; length, max_length
-    - causal and trained for it: context "both" (infilling) | "prefix" | "masked_left" | "kept" | "fim"
-    - causal with look-ahead: context "both" with candidates or lookahead
+    - causal and trained for it: context "both" (infilling) | "prefix" | "masked_left" | "kept" | "fim"; of the last two
+      max_new_tokens (256, and 32)
+    - causal with look-ahead: context "both" with candidates (8) or lookahead (16)
     - encoder-decoder: source "sentinel" (the default) | "kept"; max_new_tokens (256)
-    - masked with a causal `second` of the same tokenizer: weight (0.5); length "known" | "one"
+    - masked with a causal `second` of the same tokenizer, size of vocabulary and number of positions: weight (0.5);
+      length "known" | "one"
 
     Encoder-decoders, look-ahead, "kept" and "fim" are greedy; all others draw with temperature, top_k and top_p. Draws,
     and the order "random", are keyed by (seed, id, slot), and the id is the place in the list unless `ids` are given. So
@@ -77,18 +79,21 @@ def score(
     device: str | torch.device = "auto",
     dtype: str | torch.dtype = "auto",
     batch_tokens: int = 2048,
+    config: FillConfig | None = None,
     ids: Iterable[str] | None = None,
     method: str = "exact",
     **settings: Any,
 ) -> Likelihood | list[Likelihood]:
     """Return how likely what stands in the blanks of each text is, or the whole text (blanks None), under a model.
 
-    The likelihood is that of the order in which `fill` fills. One text given as a string has one `Likelihood`, several
-    have a list. `Filler.score` explains methods and errors.
+    The likelihood, in nats, is that of the order in which `fill` fills. One text given as a string has one `Likelihood`,
+    several have a list. `Filler.score` explains ids, methods and errors.
 
     The settings are those of `fill`, without length. A masked model has every context and every order that fills a slot
     once; "leaky" shows the originals still to come. A causal model has context "left", and "masked_left" and "both" if
     it was trained so. Two models have any `weight`.
     """
-    filler = Filler(model, tokenizer, device=device, dtype=dtype, batch_tokens=batch_tokens, second=second)
+    filler = Filler(
+        model, tokenizer, device=device, dtype=dtype, batch_tokens=batch_tokens, config=config, second=second
+    )
     return filler.score(texts, blanks, ids=ids, method=method, **settings)

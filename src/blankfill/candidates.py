@@ -25,6 +25,7 @@ from .slots.sampling import GREEDY, in_reach_of_float64
 from .slots.utf8 import HALF
 from .slots.vocabulary import Speller, check_finite, slot_bias
 from .text import BlankedText, assemble_text
+from .windows import Windows
 
 FACTOR = 4  # a beam is by default so many times wider than the candidates that are asked for
 NARROWEST = 16
@@ -204,11 +205,15 @@ def find_candidates(
 ) -> list[Candidate]:
     """Return the k likeliest ways to fill all blanks of a text, likeliest first; see `Filler.candidates`.
 
-    `way` has the writer, its settings, the seed and the tokens of a batch. Tokens of bytes that make half of a character
-    together are no way to fill a blank. The model is in evaluation mode. Raises what filling raises.
+    `way` has the writer, its settings, the seed and the tokens of a batch. Of a text that does not fit the model a window
+    is read that has all its blanks. Tokens of bytes that make half of a character together are no way to fill a blank.
+    The model is in evaluation mode. Raises what filling raises.
     """
-    make = _masked if way.writer == "masked" else _walking
-    row, branches = make(way, model, tokenizer, text, width)
+    if not text.blanks:
+        return [Candidate(text.text, [], [], 0.0)]
+    make, windows = _masked if way.writer == "masked" else _walking, Windows(model, tokenizer, way.tokens)
+    window = text if windows.fits(text) else windows.cut(text, 1, is_whole=True).text
+    row, branches = make(way, model, tokenizer, window, width)
     spell, names = Speller(tokenizer), tokenizer.convert_ids_to_tokens
     answers: list[Candidate] = []
     for branch in branches:

@@ -24,18 +24,20 @@ class FillConfig:
 
     A slot is the place of one token in a blank.
 
-    - context: what is seen: "both" sides | "left" | "leaky" (both, and originals until their turn comes) | "true_left"
-      (the originals on the left) | "prefix" | "masked_left" | "kept" | "fim"
-    - length: the tokens of a blank: "known" (as many as its original) | "one" | "free" (`max_length` at most)
-    - order: one of ORDERS, for a masked model
-    - per_pass, passes, threshold, entropy_bound: how many slots are filled in a pass: so many; an equal share of all;
+    - context: what is seen: "both" sides (the default of a masked model) | "left" (of a causal one) | "leaky" (both, and
+      originals until their turn comes) | "true_left" (the originals on the left) | "prefix" | "masked_left" | "kept" | "fim"
+    - length: the tokens of a blank: "known" (the default: as many as its original) | "one" | "free" (`max_length`, by
+      default 4, at most)
+    - order: one of ORDERS, for a masked model, by default "random"
+    - per_pass (1), passes, threshold, entropy_bound: how many slots are filled in a pass: so many; an equal share of all;
       those whose probability reaches `threshold`; those within a summed entropy in nats
-    - schedule: how `passes` share the slots, "equal" | "cosine"; sweeps: of order "gibbs"
+    - schedule: how `passes` share the slots, "equal" (the default) | "cosine"; sweeps (1): of order "gibbs"
     - temperature: 0 is greedy; top_k, top_p and seed as in transformers
     - right_words: how many words behind each blank a masked model sees, -1 for all
-    - candidates, lookahead: of a causal model that looks ahead
-    - weight: of two models
-    - source, max_new_tokens: of models that write whole texts or answers
+    - candidates (8), lookahead (16): of a causal model that looks ahead
+    - weight (0.5): of two models
+    - source ("sentinel" | "kept"): of an encoder-decoder; max_new_tokens (256, with context "fim" 32): of models that write
+      whole texts or answers
 
     Raises BlankfillError for a number outside its range, for numbers that exclude each other, and for a setting that
     another makes useless.

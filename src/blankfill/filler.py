@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,7 @@ from .decoding.walking import STEP
 from .errors import BlankfillError
 from .filled import Event, Filled, Infill, collect
 from .likelihood import Likelihood, refuse_no_likelihood
-from .loading import open_model
+from .loading import open_model, open_second
 from .networks.evaluation import evaluating
 from .ranges import MANY, Range, check_number
 from .scoring import blank_originals, measure, refuse_beside_pseudo, refuse_settings
@@ -28,7 +27,6 @@ from .text import (
     CharSpan,
     DocumentError,
     FilledText,
-    assemble_text,
     blank_out,
     find_words,
     hide_markers,
@@ -54,7 +52,8 @@ class Filler:
     - device, dtype: "auto" is a GPU, if there is one, in the stored type, else the CPU in float32; an object stays as it is.
     - batch_tokens: tokens in a pass at most (16 times as many where one token of each text is read at a time).
     - config, settings: those of `FillConfig`; a setting by name counts more. Every method takes settings for one call.
-    - second: a causal model beside a masked one.
+    - second: a causal model beside a masked one, of the same tokenizer, size of vocabulary and number of positions; one
+      that is loaded by name goes to the device of `model`, unless another is named.
 
     `history` has an `Event` for each token that the last call wrote, in order. A model in training mode gets its mode
     back. Raises BlankfillError, in one line, for a model that cannot be read, and for settings that it does not have.
@@ -77,7 +76,7 @@ class Filler:
         self.batch_tokens = batch_tokens
         self.model, read = open_model(model, tokenizer, device, dtype)
         self.tokenizer = with_padding(read)
-        self.second = None if second is None else open_model(second, self.tokenizer, device, dtype)[0]
+        self.second = open_second(second, self.tokenizer, self.model, device, dtype)
         self.history: list[Event] = []
         self._choose(self.config)
 
@@ -140,7 +139,8 @@ class Filler:
         """Yield filled texts in order, in constant memory; a generator of texts may never end.
 
         Arguments as in a call. The first results come after 8 texts. With on_error="raise" the texts before the one
-        that cannot be filled are yielded first. `history` has the events of the texts that were filled together.
+        that cannot be filled are yielded first. `history` has the events of the texts that were filled together. Equal ids
+        are refused only where they stand in one part of a stream: whoever gives `ids` sees to it that they differ.
         """
         way = self._choose(self.config.with_settings(**settings), isinstance(blanks, str), counts is not None)
         items = self._read(iterate_requests(texts, blanks, ids, counts), way, on_error)
@@ -241,40 +241,33 @@ class Filler:
         width = choose_width(k, beam)
         config = self.config.with_settings(**settings)
         way = self._choose(config, isinstance(blanks, str), counts is not None, is_exact=True)
-        answers = [
-            self._find_candidates(way, text, k, width)
-            for text, _ in self._read(list_requests(texts, blanks, ids, counts), way, "raise")
-        ]
-        return answers[0] if isinstance(texts, str) else answers
-
-    def _find_candidates(self, way: Way, text: BlankedText, k: int, width: int) -> list[Candidate]:
-        if not text.blanks:
-            return [Candidate(text.text, [], [], 0.0)]
+        blanked = [text for text, _ in self._read(list_requests(texts, blanks, ids, counts), way, "raise")]
         with evaluating(self.model, self.second):
-            windows = Windows(self.model, self.tokenizer, way.tokens)
-            window = text if windows.fits(text) else windows.cut(text, 1, is_whole=True).text
-            candidates = find_candidates(way, self.model, self.tokenizer, window, k, width)
-        return [
-            replace(candidate, text=assemble_text(text, candidate.words).text) for candidate in candidates
-        ]
+            answers = [find_candidates(way, self.model, self.tokenizer, text, k, width) for text in blanked]
+        return answers[0] if isinstance(texts, str) else answers
 
     def score(
         self,
         texts: str | Iterable[str],
-        spans: Iterable[list[CharSpan]] | None = None,
+        blanks: Iterable[list[CharSpan]] | None = None,
         *,
         ids: Iterable[str] | None = None,
         method: str = "exact",
         **settings: Any,
     ) -> Likelihood | list[Likelihood]:
-        """Return how likely what stands at some places of a text is, or the whole text (None); a list for several texts.
+        """Return how likely what stands in the blanks of a text is, or the whole text (None); a list for several texts.
 
+        A `Likelihood` has the id, `nats` (minus the natural logarithm of the likelihood), characters and tokens.
+
+        - blanks: for each text the characters to score as (start, end) pairs, in order.
+        - ids: names of the texts in errors and in what is returned, "0", "1", ... by default.
         - method "exact": in the order of a call, which must fill a slot once. Each token is predicted by a softmax over
           the whole vocabulary, after the original tokens of the passes before; tokens of one pass are independent.
         - method "pseudo", of a masked model: each token is masked alone, the rest in sight.
 
-        A text longer than the model is read in windows, each with the originals to its left. Raises BlankfillError for
-        a marker, which has nothing to score, and for a way of filling without probabilities.
+        A text longer than the model is read in windows, each with the originals to its left. Raises BlankfillError where
+        nothing stands to score: for a marker (`___`) as blanks, as one of them, or in a text without them; and for a way
+        of filling without probabilities.
         """
         refuse_settings("a score", settings, ("temperature", "top_k", "top_p"))
         chosen = self.config.with_settings(**{"length": None, "max_length": None} | settings)
@@ -283,7 +276,7 @@ class Filler:
             chosen = FillConfig()
         way = self._choose(chosen, is_exact=True)
         refuse_no_likelihood(way.writer, way.settings)  # for a length that was asked for
-        blanked = blank_originals(texts, spans, ids, MARKER)
+        blanked = blank_originals(texts, blanks, ids, MARKER)
         with evaluating(self.model, self.second):
             likelihoods = measure(way, method, self.model, self.tokenizer, blanked)
         return likelihoods[0] if isinstance(texts, str) else likelihoods

@@ -4,10 +4,18 @@ import os
 from typing import Any
 
 import torch
+import transformers
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from .errors import BlankfillError
-from .networks.checkpoints import kind_of_class, load_model, load_tokenizer, model_kind, read_config
+from .networks.checkpoints import (
+    kind_of_class,
+    kind_of_config,
+    load_model,
+    load_tokenizer,
+    model_kind,
+    read_config,
+)
 from .networks.folders import SETTINGS
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -38,6 +46,17 @@ def open_model(
     return loaded, origin
 
 
+def open_second(
+    second: Any, tokenizer: Any, model: Any, device: str | torch.device, dtype: str | torch.dtype
+) -> PreTrainedModel | None:
+    """Return the model beside `model`, for device "auto" on the same where it is loaded; None for none."""
+    if second is None:
+        return None
+    is_named = isinstance(second, str | os.PathLike)
+    place = getattr(model, "device", device) if is_named and device == "auto" else device
+    return open_model(second, tokenizer, place, dtype)[0]
+
+
 def _check_object(model: Any, tokenizer: Any, dtype: torch.dtype | None) -> None:
     if tokenizer is None:
         raise BlankfillError(
@@ -66,7 +85,9 @@ def find_kind(source: str) -> str:
     name = named[0]
     if getattr(config, "is_encoder_decoder", False):
         return "seq2seq"
-    if kind := kind_of_class(name, config):
+    # The weights tell, when they are loaded, what becomes of a class of several output layers, or of one's own.
+    is_open = name.endswith("ForPreTraining") or not hasattr(transformers, name)
+    if kind := kind_of_class(name, config) or (kind_of_config(config) if is_open else None):
         return kind
     about = f"holds a {name}, which" if name else "says no class of model, so it"
     raise BlankfillError(

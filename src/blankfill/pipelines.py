@@ -71,9 +71,20 @@ class InfillPipeline(Pipeline):
         return model_outputs["answers"]
 
 
+class _Masked(AutoModelForMaskedLM):
+    """Leaves a decoder of a class that can be both (BERT) to the causal classes."""
+
+    @classmethod
+    def from_pretrained(cls, *sources: Any, **options: Any) -> Any:
+        model = super().from_pretrained(*sources, **options)
+        if getattr(model.config, "is_decoder", False):
+            raise ValueError("this is a decoder")  # the pipeline then tries the next class
+        return model
+
+
 PIPELINE_REGISTRY.register_pipeline(
     TASK,
     pipeline_class=InfillPipeline,
-    pt_model=(AutoModelForMaskedLM, AutoModelForCausalLM, AutoModelForSeq2SeqLM),  # type: ignore[arg-type]
+    pt_model=(_Masked, AutoModelForCausalLM, AutoModelForSeq2SeqLM),  # type: ignore[arg-type]
     type="text",
 )

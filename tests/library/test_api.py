@@ -11,6 +11,8 @@ from transformers import BertForMaskedLM, GPT2Config, GPT2LMHeadModel
 from blankfill import (
     BlankedText,
     DocumentError,
+    FillConfig,
+    Filler,
     Ledger,
     Sampling,
     fill,
@@ -229,6 +231,14 @@ def test_a_string_is_one_text(start, tokenizer):
     alone = score(ONE, [(5, 8)], start, tokenizer, ids="x")
     assert [alone] == score([ONE], [[(5, 8)]], start, tokenizer, ids=["x"])
     assert fill(ONE, [], start, tokenizer).texts == [ONE]
+
+
+def test_a_score_takes_the_settings_of_a_fill_as_one_object(start, tokenizer):
+    settings = {"context": "left", "order": "left_to_right"}
+    scored = score(ONE, [(5, 8)], start, tokenizer, config=FillConfig(**settings))
+    assert scored == score(ONE, [(5, 8)], start, tokenizer, **settings)
+    assert scored == Filler(start, tokenizer, **settings).score(ONE, blanks=[(5, 8)])
+    assert scored.nats != score(ONE, [(5, 8)], start, tokenizer).nats
 
 
 @pytest.mark.parametrize("hold", [tuple, iter, pd.Series, np.array, dict.fromkeys, set])

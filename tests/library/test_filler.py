@@ -1,10 +1,12 @@
 """The front door: one model for many calls, streams, candidates, scores of whole texts, windows, history."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 import pytest
 import torch
+from transformers import BertForMaskedLM, BertForPreTraining
 
 from blankfill import FillConfig, Filled, Filler, fill, score
 from blankfill.errors import BlankfillError
@@ -51,6 +53,57 @@ def test_a_model_without_an_output_layer_is_refused(start, tokenizer, tmp_path):
     tokenizer.save_pretrained(tmp_path)
     with pytest.raises(BlankfillError, match="holds a BertModel, which has no output layer"):
         Filler(tmp_path)
+
+
+class Mine(BertForMaskedLM):
+    pass
+
+
+@pytest.mark.parametrize("make", [BertForPreTraining, Mine])
+def test_a_checkpoint_of_another_class_is_read_where_it_has_the_weights(make, start, tokenizer, tmp_path):
+    """As one is that names no class."""
+    make(start.config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    filler = Filler(tmp_path)
+    assert type(filler.model) is BertForMaskedLM
+    settings = json.loads((tmp_path / "config.json").read_text())
+    assert settings.pop("architectures") == [make.__name__]
+    (tmp_path / "config.json").write_text(json.dumps(settings))
+    assert Filler(tmp_path)(TEXT).text == filler(TEXT).text
+
+
+def test_a_checkpoint_that_names_no_class_and_lacks_weights_is_told_so(
+    start, causal_model, tokenizer, tmp_path
+):
+    start.bert.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    settings = json.loads((tmp_path / "config.json").read_text())
+    for is_decoder, kind in ((False, "masked"), (True, "causal")):
+        changed = settings | {"architectures": None, "is_decoder": is_decoder}
+        (tmp_path / "config.json").write_text(json.dumps(changed))
+        with pytest.raises(BlankfillError, match=rf"the checkpoint lacks \d+ weights of a {kind} model"):
+            Filler(tmp_path)
+
+
+def test_a_class_made_from_one_of_transformers_is_of_its_kind(start, tokenizer):
+    model = Mine(start.config).eval()
+    model.load_state_dict(start.state_dict())
+    assert Filler(model, tokenizer)(TEXT).text == Filler(start, tokenizer)(TEXT).text
+
+
+def test_a_second_model_is_loaded_beside_the_first(start, causal_model, tokenizer, monkeypatch):
+    """Where there is a GPU too, and the first model is an object on the CPU."""
+    places = []
+
+    def load(source, device, dtype):
+        places.append(device)
+        return causal_model
+
+    monkeypatch.setattr("blankfill.loading.load_named", load)
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("meta"))
+    assert Filler(start, tokenizer, second="name").second is causal_model
+    assert places == [torch.device("cpu")]
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2"])

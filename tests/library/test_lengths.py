@@ -5,7 +5,7 @@ from math import cos, pi
 
 import pytest
 import torch
-from tiny_models import blank
+from tiny_models import blank, byte_level
 
 from blankfill import Sampling, fill, fill_causal, fill_infill, fill_masked
 from blankfill.decoding.free_length import continues_word
@@ -105,6 +105,21 @@ def _likeliest(model, read, bias, places=None):
     about = {} if places is None else {"position_ids": torch.tensor([places])}
     with torch.no_grad():
         return int((model(input_ids=torch.tensor([read]), **about).logits[0, -1] + bias).argmax())
+
+
+def test_what_continues_a_word_is_told_by_its_characters_and_not_by_the_signs_of_its_bytes():
+    """A dash is three signs, and a tab one, that are letters in themselves; a Hebrew letter begins with one that is none."""
+    lines = [
+        "fever\u2014fell \u00a35 caf\u00e9",
+        "a\u05dc b\u05dc c\u05dc d\u05dc",
+        "if x:\n\treturn a",
+        "red return again",
+    ]
+    tokenizer = byte_level(lines * 50, pad_token="<pad>")
+    continuing = continues_word(tokenizer, slot_bias(tokenizer, len(tokenizer)))
+    texts = {tokenizer.decode([token]) for token in continuing.nonzero().flatten().tolist()}
+    assert {"fe", "\u00e9", "\u05dc"} <= texts
+    assert not [text for text in texts if not text[0].isalnum()]
 
 
 @pytest.mark.parametrize("filler", FILLERS)

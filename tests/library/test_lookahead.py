@@ -2,13 +2,15 @@
 
 import pytest
 import torch
-from tiny_models import NETWORKS, blank, blank_awkwardly
+from tiny_models import NETWORKS, SMALL, blank, blank_awkwardly
+from transformers import AutoConfig, AutoModelForCausalLM
 
-from blankfill import fill, fill_causal, fill_lookahead
+from blankfill import DocumentError, fill, fill_causal, fill_lookahead
 from blankfill.errors import BlankfillError
-from blankfill.networks.sizes import count_parameters, forward_flops
+from blankfill.networks.sizes import attention_window, count_parameters, forward_flops
 from blankfill.slots.rows import to_rows, unknown_id
 from blankfill.slots.vocabulary import Speller, slot_bias
+from blankfill.text import find_words
 from blankfill.writers import with_padding
 
 CAUSAL = [name for name, row in NETWORKS.items() if row[2] == "causal"]
@@ -106,3 +108,53 @@ def test_a_token_that_may_not_stand_there_is_no_candidate(causal_model, tokenize
         fill_lookahead(causal_model, tokenizer, blanked[:2], candidates=k)[0] for k in (n, n_legal)
     )
     assert n_legal < n and every == legal
+
+
+WINDOW, HALF = 24, ["sliding_attention", "full_attention"]
+WINDOWED = {
+    "mistral": {"sliding_window": WINDOW},
+    "gemma3_text": {"sliding_window": WINDOW, "layer_types": HALF},
+    "cohere2": {"sliding_window": WINDOW, "layer_types": HALF},
+    "llama4_text": {"attention_chunk_size": WINDOW, "num_local_experts": 2},
+    "gpt_neo": {"window_size": WINDOW, "attention_types": [[["global", "local"], 1]], "num_layers": 2},
+}
+
+
+def windowed(name, n_vocabulary, **settings):
+    shape = {"vocab_size": n_vocabulary, "max_position_embeddings": 300}
+    heads = {} if name == "gpt_neo" else {"num_key_value_heads": 1, "head_dim": 8}
+    about = {n: value for n, value in SMALL.items() if name != "gpt_neo" or n != "num_hidden_layers"}
+    torch.manual_seed(1)
+    return AutoModelForCausalLM.from_config(
+        AutoConfig.for_model(name, **shape, **heads, **about | settings)
+    ).eval()
+
+
+@pytest.mark.parametrize("name", WINDOWED)
+def test_a_text_longer_than_the_window_of_a_layer_is_refused(name, tokenizers, texts):
+    """Its masks would let the layer read the whole text; a text within the window is filled as ever."""
+    words = with_padding(tokenizers["gpt2"])
+    model = windowed(name, len(words), **WINDOWED[name])
+    with torch.no_grad():
+        for weights in model.parameters():
+            if weights.dim() > 1:
+                weights.normal_(std=0.3)
+    short, long = texts[0][:40], " ".join(texts[:2])
+    blanks = [find_words(short)[2:4], find_words(long)[3::6]]
+    made = fill([short, long], blanks, model, words, context="both", candidates=1, on_error="skip")
+    assert attention_window(model) == WINDOW and made.skipped.keys() == {"1"}
+    assert made.fills[0] == fill(short, blanks[0], model, words).fills[0]
+    with pytest.raises(DocumentError, match=f"too many for look-ahead, .* read {WINDOW} at most") as error:
+        fill([short, long], blanks, model, words, context="both", candidates=2)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("cohere2", {"sliding_window": 9, "layer_types": ["full_attention"] * 2}),
+        ("qwen2", {"sliding_window": 9}),
+    ],
+)
+def test_a_window_that_no_layer_has_changes_nothing(name, settings):
+    assert attention_window(windowed(name, 400, **settings)) is None

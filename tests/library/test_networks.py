@@ -106,6 +106,21 @@ def test_rounding_refuses_no_network_of_a_known_class(name, dtype, networks):
     assert ways == fast and torch.equal(torch.get_rng_state(), state)
 
 
+@pytest.mark.parametrize("name", ["bert", "convbert"])
+def test_a_masked_network_in_16_bits_is_tried_as_closely_as_in_32(name, words):
+    """Padding changes what ConvBERT reads by less than 16 bits round."""
+    model = build("masked", name, words).bfloat16()
+    assert _testable(model)[1] == TOLERANCE
+    alone, beside = score(DOCTOR, None, model, words), score([DOCTOR, CAPTAIN], None, model, words)[0]
+    assert alone.nats == pytest.approx(beside.nats, rel=1e-4)
+    assert ("padded" in _KNOWN[model].values()) == (name == "bert")
+
+
+def test_a_network_that_does_not_run_in_16_bits_is_refused(words):
+    with pytest.raises(BlankfillError, match="FNetForMaskedLM cannot be read .*BFloat16"):
+        fill([CAPTAIN], spans((2,)), build("masked", "fnet", words).bfloat16(), words)
+
+
 def test_a_network_that_reads_what_follows_is_told_the_true_reason(words):
     with pytest.raises(BlankfillError, match="XLNetLMHeadModel reads what follows a token too"):
         fill([CAPTAIN], spans((2,)), build("causal", "xlnet", words), words)

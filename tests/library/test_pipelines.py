@@ -46,3 +46,11 @@ def test_settings_of_the_construction_hold_for_its_calls(start, tokenizer):
 def test_what_is_no_text_is_told(wrong, start, tokenizer):
     with pytest.raises(BlankfillError, match="texts: a list is needed, this is a"):
         pipeline("infill", model=start, tokenizer=tokenizer)(wrong)
+
+
+def test_a_folder_of_a_bert_decoder_is_loaded_as_one(causal_model, tokenizer, tmp_path):
+    for part in (causal_model, tokenizer):
+        part.save_pretrained(tmp_path)
+    infill = pipeline("infill", model=str(tmp_path))
+    best = Filler(tmp_path).candidates(TEXT, k=2)
+    assert [one["fills"] for one in infill(TEXT, top_k=2)] == [one.words for one in best]

@@ -1,5 +1,7 @@
 """An encoder-decoder with marks for its blanks: what it reads, and how its answers are dealt."""
 
+from copy import deepcopy
+
 import pytest
 import torch
 from tiny_models import blank
@@ -91,3 +93,20 @@ def test_writing_is_greedy_whatever_habits_a_checkpoint_has(name, networks, text
             logits = model(input_ids=read["input_ids"], decoder_input_ids=torch.tensor([written])).logits
             written.append(int(logits[0, -1].argmax()))
     assert made == [token for token in written[1:] if token != tokenizer.pad_token_id]
+
+
+@pytest.mark.parametrize("name", ["t5", "bart"])
+def test_the_side_that_a_tokenizer_pads_changes_nothing(name, networks, texts):
+    """Positions of BART count from the first token, so that padding before a text would move it."""
+    model, tokenizer = (deepcopy(part) for part in networks[name])
+    torch.manual_seed(0)
+    with torch.no_grad():
+        for weights in model.parameters():
+            if weights.dim() > 1:
+                weights.normal_(std=0.4)
+    inputs = ["The old boat sailed.", texts[0]]
+    tokenizer.padding_side = "right"
+    made = generate_tokens(model, tokenizer, inputs, 8)
+    tokenizer.padding_side = "left"
+    assert generate_tokens(model, tokenizer, inputs, 8) == made
+    assert [generate_tokens(model, tokenizer, [text], 8)[0] for text in inputs] == made

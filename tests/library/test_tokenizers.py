@@ -1,6 +1,7 @@
 """Filling works with any tokenizer: no sub-word crosses a blank, no space is invented, no mark is a fill."""
 
 import json
+import logging
 from copy import deepcopy
 
 import pytest
@@ -262,3 +263,17 @@ def test_a_vocabulary_may_have_ids_without_a_token(tokenizers):
     assert fill(["The ___ sailed."], "___", model, tokenizer).fills[0]
     with pytest.raises(BlankfillError, match="do not belong together"):
         slot_bias(tokenizer, last)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
+def test_a_text_longer_than_the_tokenizer_expects_is_no_reason_to_warn(name, networks, caplog):
+    """It is read in windows, or refused."""
+    model, tokenizer = networks[name][0], deepcopy(networks[name][1])
+    tokenizer.model_max_length = 8
+    logger = logging.getLogger("transformers")
+    logger.addHandler(caplog.handler)
+    try:
+        Filler(model, tokenizer)("The old ___ sailed the small boat across the cold bay.")
+    finally:
+        logger.removeHandler(caplog.handler)
+    assert not caplog.messages

@@ -141,12 +141,32 @@ def test_a_network_that_is_changed_after_a_call_is_read_as_it_is(
     assert can(model) and filler.score(SHORT, [span]).nats == pytest.approx(first, rel=1e-4)
 
 
-def test_a_hook_of_the_whole_network_is_called(start, tokenizer):
-    model = deepcopy(start)
+def turn_by_hook(model):
+    return model.register_forward_hook(lambda _, __, made: setattr(made, "logits", -made.logits)).remove
+
+
+def turn_by_patch(model):
+    def forward(*given, **settings):
+        made = type(model).forward(model, *given, **settings)
+        made.logits = -made.logits
+        return made
+
+    model.forward = forward
+    return lambda: vars(model).pop("forward")
+
+
+@pytest.mark.parametrize("turn", [turn_by_hook, turn_by_patch])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("name", ["bert", "gpt2"])
+def test_a_hook_of_the_whole_network_is_called_and_its_patch_too(name, dtype, turn, networks):
+    model, tokenizer = deepcopy(networks[name][0]).to(dtype), networks[name][1]
     filler = Filler(model, tokenizer)
-    first = filler(f"{SHORT} ___").text
-    model.register_forward_hook(lambda _, __, made: setattr(made, "logits", -made.logits))
-    assert filler(f"{SHORT} ___").text != first
+    first = filler.score(SHORT).nats
+    turn_back = turn(model)
+    turned = filler.score(SHORT).nats
+    assert abs(turned - first) > 0.002 * first
+    turn_back()
+    assert filler.score(SHORT).nats == first
 
 
 def make_network(kind, is_decoder, **settings):

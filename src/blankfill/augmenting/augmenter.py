@@ -16,7 +16,7 @@ from ..arguments import is_number, to_list
 from ..draws import keyed_rng, pick_runs, pick_singly
 from ..errors import BlankfillError
 from ..filler import Filler
-from ..loading import open_model
+from ..loading import open_model, open_second
 from ..networks.checkpoints import model_kind, sentinel_tokens
 from ..ranges import LARGEST_SEED, MANY, Range, check_number
 from ..slots.utf8 import HALF
@@ -94,7 +94,7 @@ class InfillAugmenter:
             raise BlankfillError("config is not taken here: give its settings by name")
         network, loaded_tokenizer = open_model(model, tokenizer, device, dtype)
         if settings.get("second") is not None:
-            second, _ = open_model(settings["second"], loaded_tokenizer, device, dtype)
+            second = open_second(settings["second"], loaded_tokenizer, network, device, dtype)
             settings = settings | {"second": second}
         warm = OF_DRAWING | OF_GIBBS if settings.get("order") == "gibbs" else OF_DRAWING
         greedy = {name: value for name, value in settings.items() if name not in warm}

@@ -110,11 +110,15 @@ def continues_word(tokenizer: PreTrainedTokenizerBase, bias: torch.Tensor) -> to
     Only vocabularies with `##`, `Ġ` or `▁` have any; in others every blank gets one token.
     """
     tokens = all_tokens(tokenizer)
-    spelt = [bool(SPELT.match(token.removeprefix(INSIDE))) for token in tokens]
+    of_bytes = spell_bytes(tokenizer, tokens)
+    texts = [
+        token.removeprefix(INSIDE) if spelt is None else spelt.decode(errors="replace")
+        for token, spelt in zip(tokens, of_bytes, strict=True)
+    ]
     continuing = (bias[SlotKind.LAST] == 0) & (bias[SlotKind.AFTER_SPACE] != 0)
-    if spell_bytes(tokenizer, tokens) != [None] * len(tokens):
+    if of_bytes != [None] * len(tokens):
         continuing &= bias[SlotKind.ONLY] == 0
-    continuing[: len(tokens)] &= torch.tensor(spelt, device=bias.device)
+    continuing[: len(tokens)] &= torch.tensor([bool(SPELT.match(text)) for text in texts], device=bias.device)
     return continuing
 
 

@@ -30,15 +30,19 @@ def generate_tokens(
     pad_id, by_steps = tokenizer.pad_token_id, model.config.model_type == "encoder-decoder"
     probes = WAYS_BY_STEPS if by_steps else WAYS
     ways: dict[str, Way] = {name: partial(probe, pad_id) for name, probe in probes.items()}
+    texts = tokenizer(inputs, verbose=False)["input_ids"]
     if choose_way(model, ways, pad_id) != "batch":
-        texts = tokenizer(inputs)["input_ids"]
         generated = [_generate_alone(model, ids, max_new_tokens) for ids in texts]
     else:
-        encoded = tokenizer(inputs, padding=True, return_tensors="pt")
-        ids, seen = encoded["input_ids"].to(model.device), encoded["attention_mask"].to(model.device)
         generate = _generate_step_by_step if by_steps else _generate_by_library
-        generated = generate(model, ids, seen, max_new_tokens)
+        generated = generate(model, *_pad(texts, pad_id, model), max_new_tokens)
     return [[token for token in ids if token != pad_id] for ids in generated]
+
+
+def _pad(texts: list[list[int]], pad_id: int, model: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return texts padded at their ends, whatever side the tokenizer pads, and their mask."""
+    ids, seen = stack(texts, pad_id, model.device)
+    return ids, torch.ones_like(ids) if seen is None else seen.long()
 
 
 def _generate_by_library(model: Any, ids: torch.Tensor, seen: torch.Tensor, n_most: int) -> list[list[int]]:
@@ -88,9 +92,8 @@ def _probe_inputs(
 ) -> tuple[list[list[int]], torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return two short texts, the same padded with their mask, and what is written for each."""
     texts = probe_texts(model, pad_id)
-    ids, seen = stack(texts, pad_id, model.device)
     written = torch.tensor([[_start_token(model), *text[:2]] for text in texts], device=model.device)
-    return texts, ids, torch.ones_like(ids) if seen is None else seen.long(), written
+    return texts, *_pad(texts, pad_id, model), written
 
 
 def _probe_batch(pad_id: int, model: Any) -> torch.Tensor:

@@ -18,11 +18,18 @@ from ..memory import MEMORY
 from ..networks.attention import as_filling, kept_in
 from ..networks.evaluation import in_evaluation_mode
 from ..networks.probe import Way, choose_way, probe_texts
-from ..networks.sizes import HEAD_ROWS, count_parameters, hidden_states, output_layer, vocabulary_size
+from ..networks.sizes import (
+    HEAD_ROWS,
+    attention_window,
+    count_parameters,
+    hidden_states,
+    output_layer,
+    vocabulary_size,
+)
 from ..slots.ledger import Ledger
 from ..slots.rows import TokenRow
 from ..slots.vocabulary import Speller, check_finite, slot_bias
-from ..text import BlankedText, FilledText
+from ..text import BlankedText, DocumentError, FilledText
 from .batches import batch_by_size
 from .caches import make_cache
 from .causal import check_opening, check_positions, count_walks, to_open_rows
@@ -51,7 +58,7 @@ def fill_lookahead(
     Between neighbouring blanks the left context decides.
 
     Raises BlankfillError for a model without position_ids, for more candidates than it has tokens, and what
-    `fill_causal` raises.
+    `fill_causal` raises; DocumentError for a text longer than the window of a layer that does not read all before it.
     """
     check_values("lookahead", {"length": length, "candidates": candidates, "lookahead": lookahead})
     check_candidates(candidates, vocabulary_size(model))
@@ -60,6 +67,7 @@ def fill_lookahead(
     rows = to_open_rows(model, tokenizer, blanked, length)
     for row in rows:
         check_opening(row)
+        check_window(row, attention_window(model))
     searches = [Search(row, candidates, lookahead) for row in rows if row.slots]
     bias = slot_bias(tokenizer, vocabulary_size(model)).to(model.device)
     with as_filling(model), torch.inference_mode():
@@ -75,6 +83,16 @@ def check_candidates(candidates: int, n_vocabulary: int) -> None:
     if candidates > n_vocabulary:
         raise BlankfillError(
             f"candidates={candidates}: the vocabulary of the model has {n_vocabulary} tokens, give no more"
+        )
+
+
+def check_window(row: TokenRow, window: int | None) -> None:
+    """Raise DocumentError for a document longer than what a layer reads, of which our masks know nothing."""
+    if window is not None and len(row.ids) > window and row.slots:
+        raise DocumentError(
+            row.id,
+            f"{len(row.ids)} tokens are too many for look-ahead, as some layers of the model read {window} at most: "
+            "fill from the left context",
         )
 
 

@@ -52,7 +52,7 @@ def fill_middle(
     before, behind, answer = [tokenizer.get_vocab()[token] for token in named]
     closings, marks = find_ends(model, tokenizer), [*special_tokens(tokenizer), *named]
     opening = [token for token in tokenizer("")["input_ids"][:1] if token == tokenizer.bos_token_id]
-    encode = partial(tokenizer.encode, add_special_tokens=False)
+    encode = partial(tokenizer.encode, add_special_tokens=False, verbose=False)
     plan = partial(plan_text, n_most=max_new_tokens, limit=position_limit(model), closings=closings)
     for text in blanked:
         without_marks(text, [assemble_text(text, [""] * len(text.blanks)).text], marks)

@@ -167,7 +167,7 @@ def _check_lengths(
 ) -> dict[str, int]:
     """Return the number of tokens of each input; raises DocumentError for one that does not fit."""
     limit = position_limit(model)
-    encoded = tokenizer(inputs)["input_ids"] if inputs else []
+    encoded = tokenizer(inputs, verbose=False)["input_ids"] if inputs else []
     for text, ids in zip(blanked, encoded, strict=True):
         if limit and len(ids) > limit:
             raise DocumentError(text.id, f"{len(ids)} tokens do not fit the model's {limit}; cut it shorter")

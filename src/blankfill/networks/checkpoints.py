@@ -214,11 +214,12 @@ def model_kind(model: PreTrainedModel) -> str:
         )
     if model.config.is_encoder_decoder:
         return "seq2seq"
-    name = type(model).__name__
-    if kind := kind_of_class(name, model.config):
-        return kind
+    names = [of.__name__ for of in type(model).__mro__]  # a class of one's own is made from another
+    for name in names:
+        if kind := kind_of_class(name, model.config):
+            return kind
     raise BlankfillError(
-        f"{name} is not a language model; load it with AutoModelForMaskedLM, ...ForCausalLM or ...ForSeq2SeqLM"
+        f"{names[0]} is not a language model; load it with AutoModelForMaskedLM, ...ForCausalLM or ...ForSeq2SeqLM"
     )
 
 
@@ -228,6 +229,14 @@ def kind_of_class(name: str, config: PreTrainedConfig) -> str | None:
         if any(name in ((names,) if isinstance(names, str) else names) for names in classes.values()):
             return kind if getattr(config, "is_causal", True) else "masked"
     return None
+
+
+def kind_of_config(config: PreTrainedConfig) -> str | None:
+    """Return the kind of a network by its configuration alone, `masked` or `causal`; None where it can be neither."""
+    kinds = [kind for kind, classes in CLASS_NAMES.items() if config.model_type in classes]
+    if not getattr(config, "is_causal", True):
+        return "masked" if kinds else None
+    return next(iter(kinds[::-1] if getattr(config, "is_decoder", False) else kinds), None)
 
 
 def check_kind(model: PreTrainedModel, kind: str, name: str) -> None:

@@ -16,10 +16,10 @@ from ..errors import BlankfillError
 from .checkpoints import find_reason
 from .evaluation import evaluating
 from .sizes import vocabulary_size
-from .trimming import has_plain_layers
+from .trimming import has_plain_layers, is_changed
 
 TOLERANCE = 1e-4  # of the largest logit
-ROUGH = 0.05  # the same in 16 bits, for a network of which no small copy in float32 can be made
+ROUGH = 0.05  # the same in 16 bits, for a network with hooks, or of which there is no small copy in float32
 LONG, SHORT = 8, 5  # tokens of the two texts
 LARGEST = 500_000_000  # parameters of a copy
 N_LAYERS = 2  # of a copy
@@ -83,7 +83,12 @@ def _state(model: PreTrainedModel) -> tuple:
     """Return what may change in a network and change how it is read."""
     config = model.config
     sides = (getattr(config, "is_decoder", None), getattr(config, "is_causal", None))
-    changes = (has_plain_layers(model), *model._forward_hooks, *model._forward_pre_hooks)
+    changes = (
+        has_plain_layers(model),
+        id(vars(model).get("forward")),  # one that replaces that of the class
+        *model._forward_hooks,
+        *model._forward_pre_hooks,
+    )
     return (*sides, config._attn_implementation, model.dtype, model.device, *changes)
 
 
@@ -91,9 +96,11 @@ def _state(model: PreTrainedModel) -> tuple:
 def _first_right(model: PreTrainedModel, ways: Mapping[str, Way]) -> str | None:
     subject, tolerance = _testable(model)
     *candidates, plain = ways
-    with evaluating(subject):
+    with evaluating(*{subject, model}):
         try:
             expected = ways[plain](subject)
+            if subject is not model:  # which may not run in 16 bits
+                ways[plain](model)
         except Exception as error:  # whatever the code of a class may raise
             raise BlankfillError(
                 f"{type(model).__name__} cannot be read as a language model of text alone: "
@@ -121,9 +128,14 @@ def _is_right(way: Way, model: PreTrainedModel, expected: torch.Tensor, toleranc
 
 
 def _testable(model: PreTrainedModel) -> tuple[PreTrainedModel, float]:
-    """Return a network in float32, this or a small copy of its class, and the tolerance."""
+    """Return a network in float32, this or a small copy of its class, and the tolerance.
+
+    A copy would be without the hooks and patches of the network, which may change how it is read.
+    """
     if model.dtype not in (torch.bfloat16, torch.float16):
         return model, TOLERANCE
+    if any(map(is_changed, model.modules())):
+        return model, ROUGH
     try:
         return _copy_small(model), TOLERANCE
     except Exception:  # a class whose configuration cannot be cut
@@ -150,7 +162,8 @@ def _copy_small(model: PreTrainedModel) -> PreTrainedModel:
         if hasattr(attention, "is_causal") and getattr(config, "is_causal", None) is False:
             attention.is_causal = False
     copy.config._attn_implementation = model.config._attn_implementation
-    copy.generation_config = deepcopy(model.generation_config)
+    if hasattr(model, "generation_config"):
+        copy.generation_config = deepcopy(model.generation_config)
     return copy.to(model.device)
 
 

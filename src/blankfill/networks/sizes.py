@@ -18,6 +18,13 @@ LIMITS = (
     "max_target_positions",
 )  # settings that say how many tokens fit
 DECODER_LIMIT = "max_decoder_position_embeddings"
+# Settings that say how many tokens a layer reads, and what the kinds of layer that do so are called.
+ATTENTION_WINDOWS = {
+    "sliding_window": "sliding",
+    "sliding_window_size": "sliding",
+    "attention_chunk_size": "chunk",
+    "window_size": "local",
+}
 # The modules between the last hidden states and the logits, in order, by model type. Any other type is run whole.
 HEADS = {"bert": ("cls",), "modernbert": ("head", "decoder")}
 HEADS |= dict.fromkeys((*BERT_LIKE[1:], "gpt2", "llama", "t5", "bart"), ("lm_head",))
@@ -176,6 +183,18 @@ def position_limit(model: PreTrainedModel, is_written: bool = False) -> int | No
         # BigBird leaves this attention for good at the first short text: a long one would depend on those before it
         limits.append((5 + 2 * config.num_random_blocks) * config.block_size)
     return min(limits, default=None)
+
+
+def attention_window(model: PreTrainedModel) -> int | None:
+    """Return the length from which some layer does not read a whole text, in tokens; None where all layers do."""
+    config: Any = model.config.get_text_config(decoder=True)
+    layers = getattr(config, "layer_types", None) or getattr(config, "attention_layers", None)
+    windows = [
+        getattr(config, name, None)
+        for name, kind in ATTENTION_WINDOWS.items()
+        if layers is None or any(kind in layer for layer in layers)
+    ]
+    return min((window for window in windows if isinstance(window, int) and window > 0), default=None)
 
 
 def forward_flops(parameters: dict[str, int], tokens: int, scored: int) -> int:

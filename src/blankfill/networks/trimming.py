@@ -41,12 +41,12 @@ def has_plain_layers(model: PreTrainedModel) -> bool:
     if model.config.model_type not in BERT_LIKE:
         return False
     base: Any = model.base_model
-    if any(map(_is_changed, (base, *base.encoder.modules()))):
+    if any(map(is_changed, (base, *base.encoder.modules()))):
         return False
     return all(type(product) is nn.Linear for layer in base.encoder.layer for product in _products(layer))
 
 
-def _is_changed(module: nn.Module) -> bool:
+def is_changed(module: nn.Module) -> bool:
     """Return whether a module computes something else than its class: by a hook, or a `forward` of its own."""
     is_patched = not isinstance(vars(module).get("forward"), NoneType | Prepacked)
     return bool(is_patched or module._forward_hooks or module._forward_pre_hooks)

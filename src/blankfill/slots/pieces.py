@@ -112,7 +112,7 @@ class PieceEncoder:
     def _encode_whole(self, pieces: list[str]) -> list[list[int]]:
         if not pieces:
             return []
-        encoded = self.tokenizer(pieces, add_special_tokens=False, split_special_tokens=True)
+        encoded = self.tokenizer(pieces, add_special_tokens=False, split_special_tokens=True, verbose=False)
         return encoded["input_ids"]
 
 
