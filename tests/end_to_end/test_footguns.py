@@ -20,12 +20,12 @@ def score(metric, arm, ratio=0.5, corpus="abstracts", seed=0):
 
 SENTENCES = {
     "missing scores {:.1f} on abstracts": lambda: score("bleu", "unfilled").mean(),
-    "word in every gap {:.1f}": lambda: score("bleu", "constant").mean(),
+    "word in every blank {:.1f}": lambda: score("bleu", "constant").mean(),
     "`mlm` scores {:.1f},": lambda: score("bleu", "mlm").mean(),
     "without them scores {:.1f}": lambda: score("bleu", "unfilled", 0.15).mean(),
     "left out ({:.3f})": lambda: score("bertscore", "unfilled").mean(),
     "wrote anew ({:.3f})": lambda: score("bertscore", "seq2seq_kept").mean(),
-    "in each gap ({:.3f})": lambda: score("bertscore", "constant").mean(),
+    "in each blank ({:.3f})": lambda: score("bertscore", "constant").mean(),
     "Drawn words restore {:.3f}": lambda: score("exact_match", "unigram").mean(),
     "word alone restores {:.3f}": lambda: score("exact_match", "constant").mean(),
     "neighbours in sight {:.3f}": lambda: score("exact_match", "bigram_both").mean(),

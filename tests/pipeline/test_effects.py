@@ -5,6 +5,7 @@ from committed import mark_slow
 from tiny_studies import ROOT, run_here, settings, write_corpus
 
 from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.files import MANIFEST
 from mlm_vs_clm.pipeline import command, composing, publish, recipes
 from mlm_vs_clm.pipeline.effects import refuse_ignored
 
@@ -106,5 +107,6 @@ def test_a_committed_study_is_not_replaced_by_another(tmp_path):
         committed, "laptop", ["scale=laptop", "track=matched", "workers=1", "store=elsewhere"]
     )
     publish.check_writable(str(tmp_path), "laptop", ["corpus=own"])
+    assert (publish.ROOT, "  laptop/" in (ROOT / "results" / MANIFEST).read_text()) == (ROOT, True)
     with pytest.raises(StudyError, match="committed study, and this one differs in corpus, scale.resamples"):
         publish.check_writable(committed, "laptop", ["corpus=own", "+scale.resamples=10"])

@@ -51,10 +51,16 @@ def test_every_setting_of_a_network_is_in_its_id(ask):
         "words=5",
         "test_documents=3",
     )
-    changed += ("max_subwords=64", "examples=5", "pooling=first", "network=start")
+    changed += ("max_subwords=64", "examples=5", "network=start")
     made = {recipes.downstream(ask(*REAL)).id}
     made |= {recipes.downstream(ask(*REAL, f"finetuning.{one}")).id for one in changed}
     assert len(made) == len(changed) + 1
+    of_words, of_pairs = ([*REAL, f"corpus.task={task}"] for task in ("ner", "next_sentence"))
+    pooled = [
+        {recipes.downstream(ask(*asked, *more)).id for more in ([], ["finetuning.pooling=first"])}
+        for asked in (of_words, of_pairs)
+    ]
+    assert [len(ids) for ids in pooled] == [1, 2]  # each word is read, so that none is pooled
 
 
 def test_the_majority_answer_needs_no_network_and_is_the_linear_one_unless_the_test_set_is_another(ask):

@@ -1,6 +1,7 @@
 """Named entities: words and spans, the tagger, the majority and the shuffled control."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -48,6 +49,13 @@ def test_tagger_learns_names_it_has_not_seen():
     outcome = ner.evaluate(TRAIN, [], TEST, [], 0)
     assert set(score(outcome).values()) == {1.0} and len(score(outcome)) == 8
     assert len(outcome.units) == 2 and outcome.notes == ()
+
+
+def test_texts_of_an_author_are_drawn_together():
+    test = [
+        replace(document, author=author) for document, author in zip([*TEST, TEST[0]], "xyx", strict=True)
+    ]
+    assert [unit["cluster"] for unit in ner.evaluate(TRAIN, [], test, [], 0).units] == ["x", "y", "x"]
 
 
 def test_evaluation_is_the_same_twice():

@@ -1,5 +1,7 @@
 """Next-sentence prediction on held-out pairs: which pairs are asked, and what a training writes about them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,25 +51,30 @@ def test_a_document_alone_has_no_pair_with_another(n_documents):
     assert {kind for _, kind, _ in list_pairs([number(100, 12, (5, 9))] * n_documents, 0)} <= {SENTENCE}
 
 
-def test_the_head_that_a_training_stores_tells_its_held_out_pairs_again(tokenizer, tmp_path):
+@pytest.mark.parametrize(
+    ("training", "kept"),
+    [(TRAINING, 1100), (replace(TRAINING, budgets=4, patience=1, body_learning_rate=3.0), 138)],
+)  # one that its patience stops at the first of four budgets
+def test_the_head_that_a_training_stores_tells_its_held_out_pairs_again(tokenizer, tmp_path, training, kept):
     rng = np.random.default_rng(0)
     documents = [number(10, 20, (5, 12)) for _ in range(12)]
     for one in documents:
         one.ids[1:-1] = rng.integers(10, 60, 20)
     texts = TrainingTexts({"a": documents[:6]}, {"a": documents[:2]}, {"a": documents[6:]})
     model = start_from_scratch(SHAPE, tokenizer, 1)
-    prepare(model, tokenizer, texts, TrainedObjective("mlm_nsp", NOISE), TRAINING, tmp_path).train(False)
+    prepare(model, tokenizer, texts, TrainedObjective("mlm_nsp", NOISE), training, tmp_path).train(False)
+    assert max(int(path.name) for path in tmp_path.iterdir() if path.name.isdigit()) == kept
     told = (tmp_path / "pairs.csv").read_text()
     totals = pd.read_csv(tmp_path / "pairs.csv").groupby("negatives")[["right", "n"]].sum()
     assert totals["n"].to_dict() == {DOCUMENT: 24, SENTENCE: 12}
     assert (totals["right"] <= totals["n"]).all()
 
     again = prepare(
-        load_model(tmp_path / "1100", "masked"),
+        load_model(tmp_path / str(kept), "masked"),
         tokenizer,
         texts,
         TrainedObjective("mlm_nsp", NOISE),
-        TRAINING,
+        training,
         tmp_path,
     )
     again.learner.judge.load_state_dict(load_file(tmp_path / HEAD))

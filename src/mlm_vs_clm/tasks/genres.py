@@ -12,7 +12,7 @@ from blankfill.text import split_words
 
 from ..documents import Document
 from ..errors import StudyError
-from .outcome import NO_ROOM, UNTRAINED, Measure, Outcome, divide, draw_training_set, find_origin
+from .outcome import NO_ROOM, UNTRAINED, Measure, Outcome, divide, draw_training_set, find_cluster
 
 PENALTY = 3.0
 N_THRESHOLDS = 101
@@ -125,7 +125,7 @@ def make_outcome(answers: Answers, test: list[Document], skipped: dict, notes: t
     columns = tuple(f"{kind} {genre}" for kind in ("gold", "micro", "macro") for genre in genres)
     table = np.hstack([mark_labels(test, genres), *answers])
     units = [
-        {"id": document.id, "cluster": find_origin(document)} | dict(zip(columns, row.tolist(), strict=True))
+        {"id": document.id, "cluster": find_cluster(document)} | dict(zip(columns, row.tolist(), strict=True))
         for document, row in zip(test, table, strict=True)
     ]
     is_alike = len({frozenset(document.labels) for document in test}) == 1

@@ -18,7 +18,7 @@ import pycrfsuite
 from blankfill.text import find_words, split_words
 
 from ..documents import Document, Entity
-from .outcome import NO_ROOM, UNTRAINED, Measure, Outcome, compute_f1, divide, draw_training_set, find_origin
+from .outcome import NO_ROOM, UNTRAINED, Measure, Outcome, compute_f1, divide, draw_training_set, find_cluster
 from .word_clusters import WordClusters, learn_word_clusters
 from .word_features import describe_words
 from .word_spans import (
@@ -154,7 +154,7 @@ def make_outcome(answers: list[set[WordSpan]], test: list[Document], skipped: di
     gold = [list_spans(row) for row in tags]
     types = sorted({kind for spans in gold for _, _, kind in spans})
     units = [
-        {"id": document.id, "cluster": find_origin(document)} | count_spans(true, predicted, types)
+        {"id": document.id, "cluster": find_cluster(document)} | count_spans(true, predicted, types)
         for document, true, predicted in zip(test, gold, answers, strict=True)
     ]
     counted = {reason: count for reason, count in skipped.items() if count}

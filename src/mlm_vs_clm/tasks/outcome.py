@@ -96,6 +96,11 @@ def find_origin(document: Document) -> str:
     return document.origin_id or document.id
 
 
+def find_cluster(document: Document) -> str:
+    """Return what a test document is drawn with: those of its author, where it has one, else those of its text."""
+    return document.author or find_origin(document)
+
+
 def divide(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     """Return the ratio of two arrays (n resamples,); NaN where the denominator is 0."""
     above, below = np.asarray(above, dtype=float), np.asarray(below, dtype=float)

@@ -77,7 +77,6 @@ class Trainer:
         self.resume()
         self._take_steps(show_progress, line)
         write_curves(self.state["curve"], self.reading, self.sizes, self.training.budgets, self.folder)
-        self.write_pairs()
         return self.measured()
 
     def _take_steps(self, show_progress: bool, line: int) -> None:
@@ -145,10 +144,11 @@ class Trainer:
         self.state |= totals
 
     def _keep(self, budget: int, bar: tqdm) -> None:
-        """Store the model of a budget, and its place on the curve."""
+        """Store the model of a budget, its place on the curve, and in place of those before what it says of pairs."""
         self._evaluate(budget)
         switch(self.model, "masked")
         bar.set_postfix({name: f"{loss:.2f}" for name, loss in self.state["curve"][-1]["dev_loss"].items()})
+        self.write_pairs()
         self.learner.to("cpu")
         self.model.save_pretrained(self.folder / str(budget))
         self.tokenizer.save_pretrained(self.folder / str(budget))

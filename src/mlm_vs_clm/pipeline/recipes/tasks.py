@@ -4,6 +4,7 @@ from dataclasses import asdict
 
 from ...errors import StudyError
 from ...tasks.projection import ENTITIES, POLICIES, PROJECTED
+from ...training.settings import OWN
 from ..artifacts import Recipe
 from ..config import Config
 from .corpora import corpus
@@ -60,6 +61,8 @@ def _describe_finetuning(config: Config) -> dict:
         raise StudyError("finetuning.examples draws from real text: set trained_on=real, or leave it at 0")
     settings = asdict(how)
     network = settings.pop("network")
+    if config.corpus.task == ENTITIES:
+        settings["pooling"] = OWN  # each word is read, so that none is pooled
     if network in NETWORKS and not how.examples:
         raise StudyError(
             f"finetuning.network={network} is for real text alone: set finetuning.examples above 0"
