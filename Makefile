@@ -40,6 +40,10 @@ $(foreach name,$(filter-out $(TAKEN) ARGS PYTHON PY READY VENV MAKEFLAGS MAKEOVE
 		$(error make $(MAKECMDGOALS) takes no $(name)$(if $(TAKEN),$(COMMA) only $(TAKEN) and ARGS)),\
 		$(error $(name) is no variable of this Makefile: settings go into ARGS, as ARGS='$(name)=$($(name))')))
 
+# Goals that read no ARGS.
+IDLE := help install data page check docs manifest committed clean
+$(if $(filter command,$(origin ARGS)),$(if $(filter-out $(IDLE),$(MAKECMDGOALS)),,$(error make $(MAKECMDGOALS) takes no ARGS)))
+
 # A goal reads what another writes (pages, the manifest, the environment), and a study uses all processors by itself.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
@@ -64,8 +68,8 @@ data: $(READY) ## fetch corpora, models, WordNet and tagger (hash-checked, 430 M
 reproduce: data ## run the study at SCALE and write results/SCALE (with TRACK, results/SCALE-TRACK)
 	@$(PY) experiments/report.py $(CHOSEN) $(ARGS)
 
-page: $(READY) ## make the page of a study again from its committed tables: STUDY=desk (all without)
-	@$(PY) -m mlm_vs_clm page $(STUDY:%=results/%)
+page: $(READY) ## make the page of a study again from its committed tables: STUDY=desk, or a folder (all without)
+	@$(PY) -m mlm_vs_clm page $(if $(wildcard $(STUDY)/study.yaml),$(STUDY),$(STUDY:%=results/%))
 
 # The shell and Hydra read the path as it is, whatever signs it has: backslashes count before a quote, an end and ${.
 QUOTED = sed -e 's/\(\\*\)"/\1\1\\"/g' -e 's/\(\\*\)$$/\1\1/' -e 's/\(\\*\)$${/\1\1\\$${/g'
@@ -120,7 +124,7 @@ ratings: $(READY) ## read the raters' files back: make ratings RATINGS=<folder>
 	@$(PY) -m mlm_vs_clm ratings "$$ANSWERS" --store outputs --out results/ratings $(ARGS)
 
 verify: committed data ## compare a fresh report with the committed results, number by number
-	@mkdir -p outputs/verify && rm -rf outputs/verify/ratings
+	@mkdir -p outputs/verify && rm -rf outputs/verify/ratings outputs/verify/$(RESULTS)
 	@[ ! -d results/ratings ] || cp -r results/ratings outputs/verify  # the page shows them too
 	@$(PY) experiments/report.py $(CHOSEN) results=outputs/verify $(ARGS)
 	@$(PY) -m mlm_vs_clm verify --fresh outputs/verify/$(RESULTS) --committed results/$(RESULTS)

@@ -110,3 +110,9 @@ def test_a_committed_study_is_not_replaced_by_another(tmp_path):
     assert (publish.ROOT, "  laptop/" in (ROOT / "results" / MANIFEST).read_text()) == (ROOT, True)
     with pytest.raises(StudyError, match="committed study, and this one differs in corpus, scale.resamples"):
         publish.check_writable(committed, "laptop", ["corpus=own", "+scale.resamples=10"])
+
+
+def test_a_committed_study_is_kept_where_its_folder_is_a_link(tmp_path):
+    (tmp_path / "link").symlink_to(ROOT / "results")
+    with pytest.raises(StudyError, match="committed study, and this one differs in seed"):
+        publish.check_writable(str(tmp_path / "link"), "laptop", ["seed=1"])

@@ -192,6 +192,14 @@ def test_a_masking_without_a_blank_is_refused_and_nothing_is_stored(choose, bare
     assert not list((folder / "corrupt").glob("[!.]*"))
 
 
+def test_a_type_that_no_entity_has_is_refused_beside_one_that_occurs(choose, tmp_path):
+    write_corpus(tmp_path / "corpus.jsonl")
+    asked = [*settings(tmp_path, tmp_path), "corpus.gold_entities=true", "masking=entities"]
+    config = choose(*asked, "masking.types=[Thing,Thng]")
+    told = "masking.types: no entity is a Thng: choose from Thing, or leave it out"
+    assert_refused(told, open_store(tmp_path).ensure, recipes.corrupt(config))
+
+
 def test_a_document_without_a_blank_beside_others_is_no_mistake(choose, tmp_path):
     write_corpus(tmp_path / "corpus.jsonl")
     lines = (tmp_path / "corpus.jsonl").read_text().splitlines()

@@ -1,11 +1,21 @@
 """The tables of quality at the main cell."""
 
+import pandas as pd
 from fake_tables import tidy_fakes
 
-from mlm_vs_clm.report.quality import proxy_tables, quality_tables
+from mlm_vs_clm.report.quality import draw_bands, proxy_tables, quality_tables
 from mlm_vs_clm.report.style import Study
 
 STUDY = Study("laptop", ("random", 0.5))
+
+
+def test_a_panel_without_a_cell_is_drawn_as_one():
+    import matplotlib.pyplot as plt
+
+    empty = pd.DataFrame({"arm": [], "ratio": [], "value": [], "low": [], "high": []})
+    figure, axes = plt.subplots()
+    draw_bands(axes, empty, {"mlm": {"color": "black"}}, "ratio")
+    plt.close(figure)
 
 
 def test_a_table_of_quality_has_the_decimals_of_its_metrics():

@@ -60,7 +60,7 @@ def check_writable(
     keys = [override.lstrip("+~").partition("=")[0] for override in overrides]
     changed = [key for key in keys if key not in {*RUNTIME, "scale", "track"}]
     committed = ROOT / "results" / MANIFEST
-    is_kept = target.resolve().parent == committed.parent and committed.is_file()
+    is_kept = Path(results).resolve() == committed.parent.resolve() and committed.is_file()
     if changed and is_kept and f"  {name}/" in committed.read_text():
         raise StudyError(
             f"results/{name} is a committed study, and this one differs in {', '.join(changed)}: give it another folder, "

@@ -209,8 +209,10 @@ def check_main(config: Config) -> None:
 
 def _raise_failures(failed: dict[str, str]) -> None:
     """List the cells that failed and raise StudyError: a report on the rest would look whole."""
-    for name, reason in failed.items():
-        print(f"failed: {name}: {reason}", file=sys.stderr)
+    for reason in dict.fromkeys(failed.values()):
+        first, *others = (name for name in failed if failed[name] == reason)
+        more = f" (and {len(others)} more)" if others else ""
+        print(f"failed: {first}{more}: {reason}", file=sys.stderr)
     if failed:
         raise StudyError(
             f"{len(failed)} cells failed; no report was written. Fix the errors listed above and rerun the same "

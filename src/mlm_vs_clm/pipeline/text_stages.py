@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -82,6 +83,16 @@ def _refuse_without_blanks(corruptions: list[Corruption], settings: dict, corpus
     )
 
 
+def _refuse_absent(types: Sequence[str], documents: list[Document]) -> None:
+    """Raise StudyError where some of the types of entities occur, and others nowhere: they may be misspelt."""
+    known = {entity.type for document in documents for entity in document.entities}
+    absent = [type for type in types if type not in known]
+    if absent and len(absent) < len(types):
+        raise StudyError(
+            f"masking.types: no entity is a {absent[0]}: choose from {', '.join(sorted(known))}, or leave it out"
+        )
+
+
 def _hide(documents: list[Document], settings: dict, runtime: Runtime) -> list[Corruption]:
     """Choose the blanks of documents by the settings of a corruption."""
     strategy, ratio, seed = settings["strategy"], settings["ratio"], settings["seed"]
@@ -89,6 +100,7 @@ def _hide(documents: list[Document], settings: dict, runtime: Runtime) -> list[C
     if is_tagged or settings["entities"] == "tagger":
         tag = tag_words if is_tagged else tag_entities
         documents = tag(documents, str(locate("package:tagger", Path(runtime.data_dir))))
+    _refuse_absent(settings.get("types", ()), documents)
     candidates = [keep_spans(d, settings.get("tags", ()) or settings.get("types", ())) for d in documents]
     name = _name_of(settings)
     return [mask_words(d, strategy, ratio, keyed_rng(seed, "hide", name, d.id)) for d in candidates]

@@ -84,7 +84,9 @@ def name_next(about: Mapping[str, Any], tables: Tables) -> str:
         return ""
     judged = read_study(tables).at_main(tables["competence"])
     judged = judged[judged["arm"].isin(PAIR) & (judged["word_class"] == "all")]
-    if len(judged) and judged["n"].eq(0).all():  # else their texts would be called too few
+    if judged.empty:
+        return ""
+    if judged["n"].eq(0).all():  # else their texts would be called too few
         return "the same command with the word tables that scale.grid.also has in conf/scale/own.yaml"
     n_filled = int(judged["n"].max()) if judged["n"].notna().any() else 0
     if n_filled < FEWEST_UNITS:

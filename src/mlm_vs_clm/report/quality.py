@@ -189,7 +189,7 @@ def draw_over(
 
 def draw_bands(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict], x: str) -> None:
     """Draw a line with its name and thin intervals per arm, and behind them the span of the word tables."""
-    floors = panel[[is_floor(arm) for arm in panel["arm"]]].groupby(x)["value"].agg(["min", "max"])
+    floors = panel[panel["arm"].map(is_floor).astype(bool)].groupby(x)["value"].agg(["min", "max"])
     ends = []
     if len(floors) > 1:
         axes.fill_between(

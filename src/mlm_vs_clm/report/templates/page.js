@@ -35,7 +35,7 @@ const definition = (arm) => {
   return [`${arm} (${card.querySelector(".family").textContent}) ${card.querySelector(".sight").getAttribute("aria-label")}`, card.querySelector(".line").textContent, card.querySelector(".scores").textContent.trim()];
 };
 const names = [...cards.keys()].sort((a, b) => b.length - a.length);
-const mention = names.length ? new RegExp(`(?<![\\w-])(${names.join("|")})(?![\\w-])`, "g") : /(?!)/g;
+const mention = names.length ? new RegExp(`(?<![\\w-])(${names.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})(?![\\w-])`, "g") : /(?!)/g;
 const toCard = (arm) => {
   const card = cards.get(arm);
   if (card.closest("details")) card.closest("details").open = true;
@@ -107,7 +107,9 @@ if (explorer) {
   const [select, first, second] = ["document", "first", "second"].map((name) => box.querySelector(`[name=${name}]`));
   all("[hidden]", box).forEach((part) => (part.hidden = false));
   select.append(...examples.map((one, i) => make("option", { value: i, textContent: `${one.name} (${one.strategy.replaceAll("_", " ")} ${percent(one.ratio)})` })));
-  select.value = Math.min(state.get("doc") ?? Math.max(0, examples.findIndex((one) => dial.ratios && one.ratio === dial.ratios[dial.main])), examples.length - 1);
+  const start = Math.max(0, examples.findIndex((one) => dial.ratios && one.ratio === dial.ratios[dial.main]));
+  const asked = Number(state.get("doc") ?? start);
+  select.value = examples[asked] ? asked : start;
   const fill = (side, at, arms) => {
     const chosen = side.value || state.get(side.name);
     side.replaceChildren(...arms.map((arm) => make("option", { value: arm, textContent: arm })));
