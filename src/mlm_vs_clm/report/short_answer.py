@@ -264,7 +264,7 @@ def describe_content(leads: pd.DataFrame, n_corpora: int) -> str:
             reading = first
             told |= starts
     corpora = style.ordered(leads["corpus"])
-    where = f" (decided on {' and '.join(corpora)} alone)" if len(corpora) < n_corpora else ""
+    where = f" ({' and '.join(corpora)} alone)" if len(corpora) < n_corpora else ""
     return f"**Of 100 content words**{where}: {'; '.join(clauses)}.{' No answer elsewhere.' * (not where)}"
 
 

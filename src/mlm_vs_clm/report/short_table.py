@@ -63,7 +63,7 @@ def describe_words(rows: pd.DataFrame) -> str:
     if len(small):
         margin = small["margin"].max()
         sentences.append(
-            f"*Equal*: the 95 % interval lies within {margin:.3g} point{'s' * bool(margin != 1)}."
+            f"*Equal*: no lead, 95 % interval within {margin:.3g} point{'s' * bool(margin != 1)}."
         )
     is_open = ((rows["direction"] == NONE_SHOWN) & (rows["size"] != INSIDE)).any()
     is_weak = (rows["status"] == NOT_COMPETENT).any()

@@ -173,7 +173,7 @@ def describe_one_masking(studies: Mapping[str, Tables]) -> str:
     if rows.empty:
         return ""
     clauses = [
-        f"{row.effect:.2f} [{row.low:.2f}, {row.high:.2f}] on {row.corpus} ({word_masking(row)})"
+        f"{row.effect:.2f} [{row.low:.2f}, {row.high:.2f}] on {row.corpus} ({word_masking(row)} hidden)"
         for row in rows.itertuples()
     ]
     return f" Over ways of filling at one masking: {', '.join(clauses)}."
@@ -210,7 +210,7 @@ def describe_reported(
     )
     end = " and beats leaving words out" if masked == {FIRST} else ""
     end += "; causal is worse than leaving words out" if causal == {SECOND} else ""
-    return f"As in the paper ({about}), masked leads causal by {span(rows['value'], 2)} {metrics}{end}."
+    return f"In the paper's set-up ({about}), masked leads causal by {span(rows['value'], 2)} {metrics}{end}."
 
 
 def describe_constant(studies: Mapping[str, Tables], mentioned: Sequence[str]) -> str:
