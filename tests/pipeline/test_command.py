@@ -176,9 +176,16 @@ def make(tmp_path):
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
     places = [f"VENV={tmp_path}", f"READY={tmp_path}/.ready", f"PY={program}"]
+    # Without the settings of a make that runs the tests.
+    alone = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES")
+    }
 
     def run(*asked):
-        done = subprocess.run(["make", *asked, *places], cwd=tmp_path, capture_output=True, text=True)
+        asked = ["make", *asked, *places]
+        done = subprocess.run(asked, cwd=tmp_path, env=alone, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
