@@ -32,17 +32,18 @@ TAKEN_verify := SCALE TRACK
 TAKEN_model-card := ARM SCALE TRACK
 TAKEN_rating-sheet := SCALE TRACK
 TAKEN_ratings := RATINGS
+# Goals that read no ARGS.
+IDLE := help install data page check docs manifest committed clean
+AND_ARGS := $(if $(filter-out $(IDLE),$(MAKECMDGOALS)), and ARGS)
 TAKEN := $(foreach goal,$(MAKECMDGOALS),$(TAKEN_$(goal)))
 COMMA := ,
 TYPED := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
 $(foreach name,$(filter-out $(TAKEN) ARGS PYTHON PY READY VENV MAKEFLAGS MAKEOVERRIDES -*-command-variables-*-,$(TYPED)),\
 	$(if $(filter $(name),$(OURS)),\
-		$(error make $(MAKECMDGOALS) takes no $(name)$(if $(TAKEN),$(COMMA) only $(TAKEN) and ARGS)),\
+		$(error make $(MAKECMDGOALS) takes no $(name)$(if $(TAKEN),$(COMMA) only $(TAKEN)$(AND_ARGS))),\
 		$(error $(name) is no variable of this Makefile: settings go into ARGS, as ARGS='$(name)=$($(name))')))
 
-# Goals that read no ARGS.
-IDLE := help install data page check docs manifest committed clean
-$(if $(filter command,$(origin ARGS)),$(if $(filter-out $(IDLE),$(MAKECMDGOALS)),,$(error make $(MAKECMDGOALS) takes no ARGS)))
+$(if $(filter command,$(origin ARGS)),$(if $(AND_ARGS),,$(error make $(MAKECMDGOALS) takes no ARGS)))
 
 # A goal reads what another writes (pages, the manifest, the environment), and a study uses all processors by itself.
 .NOTPARALLEL:

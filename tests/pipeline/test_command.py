@@ -135,6 +135,7 @@ def test_help_has_words_for_every_setting_and_for_no_other():
         (["model", "MODEL=m", "SCALE=desk"], "make model takes no SCALE, only MODEL KIND CORPUS and ARGS."),
         (["test", "STUDY=desk"], "make test takes no STUDY."),
         (["page", "ARGS=outputs/results/own"], "make page takes no ARGS."),
+        (["page", "TRACK=runs"], "make page takes no TRACK, only STUDY."),
         (
             ["reproduce", "scale=desk"],
             "scale is no variable of this Makefile: settings go into ARGS, as ARGS='scale=desk'.",

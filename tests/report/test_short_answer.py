@@ -131,7 +131,9 @@ def test_what_is_read_is_part_of_the_answer_only_where_no_lead_over_both_sides_i
     assert "Better text" not in ask(studies, tmp_path)
 
 
-OVER_RATIOS = "training data together** (rank correlation over masking ratios 0.70 to 0.80; one training)."
+OVER_RATIOS = (
+    "training data** (rank correlation over masking ratios 0.70 to 0.80; one training, cells as independent)."
+)
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ class InfillAugmenter:
                 "batched=True)` does; for texts call its `augment`"
             )
         ids = batch.get("id")
-        ids = None if ids is None else [*_tell_apart(to_list("ids", ids))]
+        ids = None if ids is None else [*_number_repeated(to_list("ids", ids))]
         augmented = self.augment(batch["text"], n, batch.get("entities"), ids=ids)
         columns = {
             name: [value for value, variants in zip(values, augmented, strict=True) for _ in variants]
@@ -202,7 +202,7 @@ class InfillAugmenter:
         return {"text": join(source.text, draft.blanks, fills), "entities": by_key or moved}
 
 
-def _tell_apart(ids: list) -> Iterator[Any]:
+def _number_repeated(ids: list) -> Iterator[Any]:
     """Yield ids, each that stands there more than once as <id>-1, <id>-2, ..., and never as another id of these."""
     times = Counter(map(str, ids))
     numbers = {name: count(1) for name in times}

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
+from ..metrics import MEASURES
+
 Statistics = dict[tuple[str, str], np.ndarray]
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -73,6 +75,15 @@ class ScoredCell:
     def units(self) -> Sequence[Hashable]:
         """Return what is drawn together, one entry per document: the author where authors repeat, else the document."""
         return self.clusters or range(max(map(len, self.statistics.values()), default=0))
+
+    def clusters_of(self, measure: tuple[str, str]) -> Sequence[Hashable] | None:
+        """Return the clusters of a measure's rows; None for pairs of texts, which have no author in common."""
+        is_of_pairs = measure[1] in MEASURES and MEASURES[measure[1]].pairs
+        return None if is_of_pairs else self.clusters
+
+    def units_of(self, measure: tuple[str, str]) -> Sequence[Hashable]:
+        """Return what is drawn together, one entry per row of a measure."""
+        return self.clusters_of(measure) or range(len(self.statistics[measure]))
 
     @property
     def flops(self) -> float:

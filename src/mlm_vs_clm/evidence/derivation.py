@@ -21,7 +21,6 @@ from .equal_compute import compare_at_equal_compute, repeat_text
 from .headroom import exclude_no_room, share_headroom
 from .leads import list_leads
 from .observations import CELL, OPTIONAL, Design, Observations, list_scored
-from .paired import is_of_pairs
 from .sanity import judge_metrics
 from .scores import round_numbers, score_gain, score_measure, score_task
 from .study import Study
@@ -147,11 +146,11 @@ def _score_cell(
     for row in measures:
         measure = row["scope"], row["metric"]
         rows, resamples, signature = scored_cell.statistics[measure], int(row["resamples"]), row["signature"]
-        clusters = None if is_of_pairs(measure) else scored_cell.clusters
+        clusters = scored_cell.clusters_of(measure)
         scored.append(score_measure(measure, rows, clusters, resamples, signature, row["reason"]))
         if row["metric"] in METRICS and scored_cell.cell.arm not in BOUNDS and any(of_bounds.values()):
             ends = {arm: statistics.get(measure) for arm, statistics in of_bounds.items()}
-            gains.append(score_gain(measure, rows, ends, scored_cell.clusters, resamples, signature))
+            gains.append(score_gain(measure, rows, ends, clusters, resamples, signature))
     return [*scored, *gains]
 
 

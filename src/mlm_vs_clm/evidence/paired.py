@@ -78,18 +78,7 @@ def stack_seeds(cells: BySeed, seeds: Sequence[int], measure: tuple[str, str]) -
 
 def list_units(cells: BySeed, seeds: Sequence[int], measure: tuple[str, str]) -> list[Hashable]:
     """Return the unit of each row of `stack_seeds`: a document, an author where authors repeat, or a pair of texts."""
-    return [
-        unit
-        for seed in seeds
-        for unit in (
-            range(len(cells[seed].statistics[measure])) if is_of_pairs(measure) else cells[seed].units
-        )
-    ]
-
-
-def is_of_pairs(measure: tuple[str, str]) -> bool:
-    """Return whether the rows of a measure are pairs of texts, which have no author in common."""
-    return measure[1] in MEASURES and MEASURES[measure[1]].pairs
+    return [unit for seed in seeds for unit in cells[seed].units_of(measure)]
 
 
 def stack_sides(

@@ -37,7 +37,7 @@ def tabulate_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     are_several = len({rows["network"].iloc[0] for rows in of_encoder}) > 1
     for step, rows in rows_of.items():
         by_corpus = {row.corpus: row for row in rows.itertuples(index=False)}
-        cells = [enter_outcome(by_corpus[corpus]) if corpus in by_corpus else DASH.text for corpus in corpora]
+        cells = [enter_cell(by_corpus[corpus]) if corpus in by_corpus else DASH.text for corpus in corpora]
         size = f"{rows['runs'].max():.0f}×{shorten_tokens(rows['tokens'].max())}"
         size += " (masked)" * (step == UNTRAINED)
         reads, start = ROWS[step]
@@ -50,7 +50,7 @@ def tabulate_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     return "\n".join([*lines, "", "```", *list_commands(rows_of), "```", "", words])
 
 
-def enter_outcome(row: Any) -> str:
+def enter_cell(row: Any) -> str:
     """Return an outcome as the table has it: who is ahead with the lead, "equal" or "no answer"."""
     words = enter_lead(row)
     return NO_ANSWER if words in (UNDECIDED, NOT_SETTLED) else words

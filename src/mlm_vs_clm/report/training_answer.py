@@ -122,7 +122,7 @@ def word_idle(studies: Sequence[Tables]) -> str:
     able = rooms.loc[(rooms["room"] == "yes") & rooms["trained_on"].isin(WRITERS), "corpus"]
     others = rooms["corpus"].nunique() - able.nunique()
     where = f" of {' and '.join(style.ordered(able))}" * bool(others)
-    end = f"; the other task{'s' * (others > 1)} cannot tell" * bool(others)
+    end = f"; then the other task{'s' * (others > 1)} cannot tell" * bool(others)
     return f"With {share}{where} hidden from both models, neither's text is shown to train better than leaving words out{end}."
 
 
@@ -160,8 +160,8 @@ def describe_levels(studies: Mapping[str, Tables], every: Mapping[str, Tables]) 
     if {find_direction(row.low, row.high) for row in levels.itertuples()} != {FIRST}:
         return ""
     return (
-        f"**Hiding fewer words improves text and training data together** (rank correlation over masking ratios "
-        f"{span(levels['effect'], 2)}; {word_runs(levels)}).{describe_one_masking(every)}"
+        f"**Hiding fewer words goes with better text and training data** (rank correlation over masking ratios "
+        f"{span(levels['effect'], 2)}; {word_runs(levels)}, cells as independent).{describe_one_masking(every)}"
     )
 
 
@@ -218,22 +218,27 @@ def describe_constant(studies: Mapping[str, Tables], mentioned: Sequence[str]) -
 
     `mentioned` are the corpora of the sentences before.
     """
-    better: dict[str, list[bool]] = {}
-    useful: dict[str, list[bool]] = {}
+    outcomes: dict[
+        str, list[tuple[bool, bool]]
+    ] = {}  # whether it is above both texts, and above text without its hidden words
     for tables in studies.values():
         rows = read_study(tables).at_main(tables["headroom"])
         for corpus, of_corpus in rows[rows["room"] == "yes"].groupby("corpus"):
             of_arm = of_corpus.set_index("trained_on")
-            utility = of_arm["utility"]
-            if {"constant", "mlm", "clm"} <= set(utility.index):
-                better.setdefault(str(corpus), []).append(utility["constant"] > utility[["mlm", "clm"]].max())
-                ends = of_arm.loc["constant", ["above_low", "above_high"]]
-                useful.setdefault(str(corpus), []).append(find_direction(*ends) == FIRST)
+            if {"constant", "mlm", "clm"} <= set(of_arm.index):
+                constant, utility = of_arm.loc["constant"], of_arm["utility"]
+                is_useful = find_direction(constant["above_low"], constant["above_high"]) == FIRST
+                outcome = bool(constant["utility"] > utility[["mlm", "clm"]].max()), is_useful
+                outcomes.setdefault(str(corpus), []).append(outcome)
     named = style.ordered(
-        corpus for corpus, outcomes in better.items() if len(outcomes) > 1 and all(outcomes)
+        corpus for corpus, pairs in outcomes.items() if len(pairs) > 1 and all(better for better, _ in pairs)
     )
     if not named:
         return ""
     where = "" if named == [*mentioned] else f" on {' and '.join(named)}"
-    beats = "beats leaving words out" if all(all(useful[corpus]) for corpus in named) else "scores above both"
+    beats = (
+        "beats leaving words out"
+        if all(is_useful for corpus in named for _, is_useful in outcomes[corpus])
+        else "scores above both"
+    )
     return f"One constant word per blank {beats}{where}."
