@@ -1,6 +1,6 @@
-"""Correlations over cells, with percentile intervals.
+"""Correlations with percentile intervals.
 
-A measure of correlation takes weights (r, n), how often each cell was drawn in each of r resamples, and columns (n,)
+A measure of correlation takes weights (r, n), how often each unit was drawn in each of r resamples, and columns (n,)
 of values; it returns (r,) coefficients, NaN where a variable does not vary.
 """
 
@@ -11,36 +11,27 @@ import numpy as np
 from .stats import Estimate, draw_weights, percentile_interval, undefined
 
 
-def correlations(
-    x: Sequence[float],
-    y: Sequence[float],
-    control: Sequence[float] | None = None,
-    n_resamples: int = 1000,
-) -> dict[str, Estimate]:
-    """Return Spearman, Kendall (tau-b) and, with `control` a third variable, partial Spearman, over cells.
-
-    Cells with a NaN are left out; resamples in which a variable does not vary are left out.
-    """
-    columns = np.array([x, y] if control is None else [x, y, control], dtype=float)
+def correlate_ranks(x: Sequence[float], y: Sequence[float], n_resamples: int = 1000) -> Estimate:
+    """Return Spearman's correlation of independent units, those with a NaN left out."""
+    columns = np.array([x, y], dtype=float)
     columns = columns[:, ~np.isnan(columns).any(axis=0)]
-    measures = CORRELATIONS if control is None else CORRELATIONS | {"partial_spearman": partial_spearman}
-    return {name: estimate(measure, columns, n_resamples) for name, measure in measures.items()}
+    n = columns.shape[1]
+    weights = draw_weights(max(1, n), n_resamples, with_whole=True)
+    return correlate(spearman, columns, weights[:, :n])
 
 
-def estimate(
-    measure: Callable,
-    columns: Sequence[np.ndarray] | np.ndarray,
-    n_resamples: int = 1000,
-) -> Estimate:
-    """Return a measure of columns without NaN, with its percentile interval."""
+def correlate(measure: Callable, columns: np.ndarray, weights: np.ndarray) -> Estimate:
+    """Return a measure of columns (k, n) without NaN, with its percentile interval.
+
+    `weights` are (1 + resamples, n); the first row has each unit once. Resamples in which a variable does not vary are left out.
+    """
     n = len(columns[0])
     if n < 3:
         return undefined(n, "fewer than three cells")
-    value = float(measure(np.ones((1, n)), *columns)[0])
-    if np.isnan(value):
+    value, drawn = np.split(measure(weights, *columns), [1])
+    if np.isnan(value[0]):
         return undefined(n, "a variable does not vary or follows from another")
-    resampled = measure(draw_weights(n, n_resamples), *columns)
-    return Estimate(value, *percentile_interval(resampled), n)
+    return Estimate(float(value[0]), *percentile_interval(drawn), n)
 
 
 def pearson(weights: np.ndarray, x: np.ndarray, y: np.ndarray, *_) -> np.ndarray:
@@ -58,7 +49,8 @@ def _scale(values: np.ndarray) -> np.ndarray:
 
 
 def _centre(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
-    return values - (weights * values).sum(axis=1, keepdims=True) / weights.sum(axis=1, keepdims=True)
+    total = weights.sum(axis=1, keepdims=True)
+    return values - (weights * values).sum(axis=1, keepdims=True) / np.where(total > 0, total, np.nan)
 
 
 def spearman(weights: np.ndarray, x: np.ndarray, y: np.ndarray, *_) -> np.ndarray:

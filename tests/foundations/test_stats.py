@@ -7,7 +7,7 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 from statsmodels.stats.multitest import multipletests
 
-from mlm_vs_clm.correlations import CORRELATIONS, correlations, estimate, partial_spearman, pearson
+from mlm_vs_clm.correlations import CORRELATIONS, correlate, correlate_ranks, partial_spearman, pearson
 from mlm_vs_clm.metrics.bleu import make_bleu, score_counts
 from mlm_vs_clm.metrics.metric import mean_statistics
 from mlm_vs_clm.stats import (
@@ -179,7 +179,8 @@ def test_correlations_equal_scipy_on_every_resample(name):
     ours = CORRELATIONS[name](weights, x, y)
     for row, value in zip(weights.astype(int), ours, strict=True):
         assert value == pytest.approx(SCIPY[name](np.repeat(x, row), np.repeat(y, row)))
-    assert correlations(x, y)[name].value == pytest.approx(SCIPY[name](x, y))
+    whole = correlate(CORRELATIONS[name], np.array([x, y]), draw_weights(15, 30, with_whole=True))
+    assert whole.value == pytest.approx(SCIPY[name](x, y))
 
 
 def test_partial_spearman_is_the_correlation_of_rank_residuals():
@@ -190,22 +191,21 @@ def test_partial_spearman_is_the_correlation_of_rank_residuals():
     left = [values - np.polyval(np.polyfit(ranks[2], values, 1), ranks[2]) for values in ranks[:2]]
     expected = np.corrcoef(*left)[0, 1]
     assert partial_spearman(np.ones((1, 40)), x, y, given)[0] == pytest.approx(expected)
-    assert correlations(x, y, given)["partial_spearman"].value == pytest.approx(expected)
 
 
 def test_correlations_agree_with_fishers_interval():
     rng = np.random.default_rng(6)
     x = rng.normal(size=200)
     y = 0.6 * x + 0.8 * rng.normal(size=200)
-    ours = estimate(pearson, [x, y], n_resamples=2000)
+    ours = correlate(pearson, np.array([x, y]), draw_weights(200, 2000, with_whole=True))
     theirs = scipy.stats.pearsonr(x, y).confidence_interval()
     assert (ours.low, ours.high) == pytest.approx(tuple(theirs), abs=0.03)
 
 
-@pytest.mark.parametrize("name", CORRELATIONS)
-def test_a_constant_has_no_correlation_and_degenerate_resamples_are_left_out(name):
-    constant = correlations([0.1] * 5, [1, 2, 3, 4, 5])[name]
+def test_a_constant_has_no_correlation_and_degenerate_resamples_are_left_out():
+    constant = correlate_ranks([0.1] * 5, [1, 2, 3, 4, 5])
     assert np.isnan(constant.value) and constant.reason.startswith("a variable does not vary")
-    few = correlations([1, 2, 3, np.nan], [2, 1, 3, 4], n_resamples=900)[name]
+    few = correlate_ranks([1, 2, 3, np.nan], [2, 1, 3, 4], 900)
     assert few.n == 3 and few.low < few.value < few.high
-    assert correlations([1, 2], [1, 2])[name].reason == "fewer than three cells"
+    for values in ([1, 2], []):
+        assert correlate_ranks(values, values).reason == "fewer than three cells"

@@ -131,24 +131,25 @@ def test_what_is_read_is_part_of_the_answer_only_where_no_lead_over_both_sides_i
     assert "Better text" not in ask(studies, tmp_path)
 
 
-OVER_RATIOS = (
-    "training data** (rank correlation over masking ratios 0.70 to 0.80; one training, cells as independent)."
-)
+OVER_RATIOS = "training data** (rank correlation over masking ratios 0.70 to 0.80; one training)."
+OVER_TWO = "data** in two of three comparisons (rank correlation over masking ratios 0.70 to 0.80; one training); no answer in one."
 
 
 @pytest.mark.parametrize(
-    ("low", "at_one", "said"),
+    ("lows", "at_one", "said"),
     [
-        (0.4, [], OVER_RATIOS),
-        (0.4, [0.1, 0.6], f"{OVER_RATIOS} Over ways of filling at one masking: 0.10 [0.00, 0.20] on a (70 % hidden), 0.60 [0.50, 0.70] on b (content words hidden)."),
-        (-0.1, [], ""),
+        ([0.4, 0.4], [], OVER_RATIOS),
+        ([0.4, 0.4, -0.1], [], OVER_TWO),
+        ([0.4, 0.4], [0.1, 0.6], f"{OVER_RATIOS} Over ways of filling at one masking: 0.10 [0.00, 0.20] on a (70 % hidden), 0.60 [0.50, 0.70] on b (content words hidden)."),
+        ([0.4, -0.1], [], ""),
     ],
 )  # fmt: skip
-def test_quality_and_usefulness_are_told_over_masking_ratios_where_all_comparisons_agree(
-    studies, tmp_path, low, at_one, said
+def test_quality_and_usefulness_are_told_over_masking_ratios_where_most_comparisons_agree(
+    studies, tmp_path, lows, at_one, said
 ):
     answers = studies["desk"]["answers"]
-    rows = [{"corpus": "plots", "effect": effect, "low": low, "high": 0.9} for effect in (0.7, 0.8)]
+    effects = zip((0.7, 0.8, 0.3), lows, strict=False)
+    rows = [{"corpus": "plots", "effect": effect, "low": low, "high": 0.9} for effect, low in effects]
     asked = pd.DataFrame(rows).assign(
         claim="C5", condition="over corruption levels", metric="bleu", runs=1, **OPEN
     )

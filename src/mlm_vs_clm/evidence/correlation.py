@@ -3,7 +3,7 @@
 A decision is a test of equivalence: `no strong correlation` where the whole 95 % interval lies inside the bound
 (two one-sided tests at 2.5 % each, stricter than the usual 5 %), `strong correlation` where it lies outside,
 `inconclusive` where it spans the bound. A cell has the means of its seeds, since a cell measured again is not a second
-finding; resamples draw cells.
+finding; resamples draw arms and maskings.
 """
 
 import math
@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 
 from ..arms.baselines import BOUNDS
-from ..correlations import CORRELATIONS, correlations
+from ..correlations import CORRELATIONS, correlate, partial_spearman
 from ..stats import ALPHA, FEWEST_CELLS, Estimate, percentile_interval, undefined
 from ..tasks.outcome import NO_ROOM, UNTRAINED
 from .competence import COMPETENT
-from .pooling import FORMULAS, MEASURES, fit_mixed_model, leave_each_out, pool
+from .pooling import FORMULAS, MEASURES, draw_cells, fit_mixed_model, leave_each_out, pool
 from .tables import COLUMNS, OVERALL, find_utility
 from .verdicts import INSIDE, NOT_SETTLED, OUTSIDE, SLOPE, correct, find_size
 
@@ -72,7 +72,7 @@ def pair_cells(
 ) -> pd.DataFrame:
     """Return one row per cell that an arm filled, means over its seeds; NaN where a seed has no score.
 
-    Columns: CELL_COLUMNS, share, quality, utility, and cluster, which a cell shares with those of other corpora.
+    Columns: CELL_COLUMNS, share, quality and utility.
     """
     of_metric = (scores["scope"] == scope) & (scores["metric"] == metric) & (scores["corpus"] == corpus)
     good = scores[of_metric & ~scores["arm"].isin(BOUNDS)].rename(columns={"value": "quality"})
@@ -85,9 +85,7 @@ def pair_cells(
     keys = [*CELL_COLUMNS, "seed"]
     pairs = good.merge(useful[[*keys, "utility"]], on=keys)
     by_cell = pairs.groupby(CELL_COLUMNS, sort=False)[["share", "quality", "utility"]]
-    cells = by_cell.agg(lambda values: values.mean(skipna=False)).reset_index()
-    names = [f"{cell.arm} {cell.strategy} {cell.ratio:g}" for cell in cells.itertuples(index=False)]
-    return cells.assign(cluster=np.array(names, dtype=object))
+    return by_cell.agg(lambda values: values.mean(skipna=False)).reset_index()
 
 
 def compare_at_same_masking(
@@ -115,21 +113,18 @@ def compare_at_same_masking(
 def fit_slope(cells: pd.DataFrame, resamples: int) -> Estimate:
     """Return the slope of utility on quality with a level of its own for each masking; `cells` as in `pair_cells`.
 
-    The interval draws arms and maskings, each as a whole, since cells of one arm or one masking are no new evidence. A
-    masking with a single arm says nothing of arms and is left out.
+    A masking with a single arm says nothing of arms and is left out.
     """
-    cells = cells.assign(masking=list(zip(cells["strategy"], cells["ratio"], strict=True)))
-    table = cells[cells.groupby("masking")["arm"].transform("size") > 1]
-    arms, maskings = (table[name].astype("category").cat for name in ("arm", "masking"))
-    sizes = len(arms.categories), len(maskings.categories)
-    if sizes[0] < FEWEST_ARMS or sizes[1] < 2:
+    masking = ["strategy", "ratio"]
+    table = cells[cells.groupby(masking)["arm"].transform("size") > 1]
+    n_arms, at_masking = table["arm"].nunique(), table.groupby(masking).ngroup().to_numpy()
+    n_maskings = len(set(at_masking))
+    if n_arms < FEWEST_ARMS or n_maskings < 2:
         return undefined(
-            len(table), f"{sizes[0]} competent arms at {sizes[1]} maskings: {FEWEST_ARMS} at two are needed"
+            len(table), f"{n_arms} competent arms at {n_maskings} maskings: {FEWEST_ARMS} at two are needed"
         )
-    rng = np.random.default_rng(0)
-    drawn = [rng.multinomial(n, np.full(n, 1 / n), size=resamples) for n in sizes]
-    weights = np.vstack([np.ones((1, len(table))), drawn[0][:, arms.codes] * drawn[1][:, maskings.codes]])
-    within = np.eye(sizes[1])[maskings.codes]  # (cells, maskings)
+    weights = draw_cells(table, resamples)
+    within = np.eye(n_maskings)[at_masking]  # (cells, maskings)
     quality, utility = (
         _centre_within(table[name].to_numpy(float), weights, within) for name in ("quality", "utility")
     )
@@ -152,10 +147,14 @@ def describe_corpus(cells: pd.DataFrame, n_paired: int, resamples: int, bound: f
     """Return the rows of one corpus and quality score; `cells` has a value everywhere, `n_paired` counts those without."""
     if has_few_levels(cells):
         return _list_undefined(cells, [*CORRELATIONS, "partial_spearman", *SPLINE])
-    quality, utility, share = (cells[name].to_numpy(dtype=float) for name in ("quality", "utility", "share"))
+    columns = cells[["quality", "utility", "share"]].to_numpy(dtype=float).T
     reason = _explain_left_out(n_paired, len(cells))
-    estimates = correlations(quality, utility, share, resamples)
-    rows = [_decide(name, estimate, bound, reason) for name, estimate in estimates.items()]
+    weights = draw_cells(cells, resamples)
+    measures = CORRELATIONS | {"partial_spearman": partial_spearman}
+    rows = [
+        _decide(name, correlate(measure, columns, weights), bound, reason)
+        for name, measure in measures.items()
+    ]
     return [*rows, *describe_curve(cells)]
 
 

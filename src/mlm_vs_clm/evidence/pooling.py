@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..correlations import partial_spearman, spearman
-from ..stats import FEWEST_CELLS, Estimate, draw_weights, percentile_interval, undefined
+from ..stats import FEWEST_CELLS, Estimate, percentile_interval, undefined
 
 MEASURES = {"pooled_spearman": spearman, "pooled_partial_spearman": partial_spearman}
 FORMULAS = {"mixed_slope": "utility ~ quality", "mixed_slope_given_share": "utility ~ quality + share"}
@@ -18,24 +18,43 @@ AT_ZERO = 1e-6  # a variance below it
 SEARCHES = ["powell", "nm"]  # those by gradients stop short of the best fit where a variance is near zero
 
 
+def draw_cells(cells: pd.DataFrame, n_resamples: int) -> np.ndarray:
+    """Return how often each cell is drawn in each resample, (1 + n_resamples, cells); the first row has each once.
+
+    Arms and maskings are drawn, each as a whole, and a cell as often as its arm times its masking: cells of one arm or
+    one masking are no new evidence (the pigeonhole bootstrap of Owen, 2007, doi:10.1214/07-AOAS122).
+    """
+    rng = np.random.default_rng(0)
+    weights = np.ones((1 + n_resamples, len(cells)))
+    for names in (["arm"], ["strategy", "ratio"]):
+        codes = cells.groupby(names).ngroup().to_numpy()
+        n = max(1, len(set(codes)))
+        weights[1:] *= rng.multinomial(n, np.full(n, 1 / n), size=n_resamples)[:, codes]
+    return weights
+
+
 def pool(measure: Callable, cells: dict[str, pd.DataFrame], n_resamples: int) -> Estimate:
     """Return the mean of the corpora's coefficients by their numbers of cells, with its percentile interval.
 
-    It is the correlation of what is ranked and standardised within corpus. `cells` has for each corpus a table of
-    quality, utility, share and cluster. A cluster (arm, strategy, ratio) is drawn in every corpus at once, so that
-    its chance variation does not count several times. A corpus without a coefficient is named and left out.
+    It is the correlation of what is ranked and standardised within corpus. `cells` has for each corpus a table of arm,
+    strategy, ratio, quality, utility and share. An arm or a masking is drawn in every corpus at once. A corpus without
+    a coefficient is named and left out.
     """
-    clusters = sorted(set().union(*(table["cluster"] for table in cells.values())))
-    coefficients = {}
-    for corpus, table in cells.items():
-        if len(table) >= 3:
-            weights = draw_weights(len(clusters), n_resamples)[:, np.searchsorted(clusters, table["cluster"])]
-            columns = table[MEASURED].to_numpy(dtype=float).T
-            coefficients[corpus] = measure(np.vstack([np.ones((1, len(table))), weights]), *columns)
+    few = "fewer than two corpora with a correlation"
+    if not cells:
+        return undefined(0, few)
+    weights = draw_cells(pd.concat(cells.values()), n_resamples)
+    ends = np.cumsum([len(table) for table in cells.values()])
+    of_corpora = zip(cells.items(), np.split(weights, ends[:-1], axis=1), strict=True)
+    coefficients = {
+        corpus: measure(drawn, *table[MEASURED].to_numpy(dtype=float).T)
+        for (corpus, table), drawn in of_corpora
+        if len(table) >= 3
+    }
     defined = {corpus: values for corpus, values in coefficients.items() if not np.isnan(values[0])}
     sizes = [len(cells[corpus]) for corpus in defined]
     if len(defined) < 2:
-        return undefined(sum(sizes), "fewer than two corpora with a correlation")
+        return undefined(sum(sizes), few)
     pooled = np.average(np.stack(list(defined.values())), axis=0, weights=sizes)
     left_out = sorted(set(cells) - set(defined))
     reason = f"without {', '.join(left_out)}: not defined there" if left_out else ""

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..arms.baselines import BOUNDS
-from ..correlations import correlations
+from ..correlations import correlate_ranks
 from ..metrics import METRICS, PROXIES, is_lower_better
 from .competence import COMPETENT, NOT_RUN
 from .tables import COLUMNS, at_main_cell
@@ -85,6 +85,6 @@ def rank_alike(scores: pd.DataFrame, main: tuple[str, float]) -> pd.DataFrame:
     for corpus, of_corpus in cells.groupby("corpus"):
         by_arm = of_corpus.pivot_table("value", "arm", "metric", dropna=False).reindex(columns=[*PROXIES])
         for first, second in combinations([name for name in PROXIES if by_arm[name].notna().any()], 2):
-            estimate = correlations(by_arm[first].to_list(), by_arm[second].to_list())["spearman"]
+            estimate = correlate_ranks(by_arm[first], by_arm[second])
             rows.append({"corpus": corpus, "first": first, "second": second} | asdict(estimate))
     return pd.DataFrame(rows)

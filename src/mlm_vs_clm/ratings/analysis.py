@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from ..correlations import correlations
+from ..correlations import correlate_ranks
 from ..errors import StudyError
 from ..evidence.verdicts import correct
 from ..stats import NORMAL, draw_weights, percentile_interval
@@ -228,5 +228,5 @@ def _correlate(means: pd.DataFrame, values: dict[str, Metrics], kind: tuple[str,
     metric_values = [values[artifact].get(kind, ()) for artifact in means["artifact"]]
     pairs = zip(metric_values, means["place"], strict=True)
     scored = [of_cell[place] if place < len(of_cell) else np.nan for of_cell, place in pairs]
-    correlation = correlations(means["rating"], scored, n_resamples=RESAMPLES)["spearman"]
+    correlation = correlate_ranks(means["rating"], scored, RESAMPLES)
     return asdict(correlation) | {"reason": "; ".join(filter(None, (correlation.reason, note)))}

@@ -117,8 +117,8 @@ def curve_table(lookup: CorrelationLookup, command: str) -> Table:
         name="correlation_shapes",
         title="Non-linearity: spline against a linear fit",
         caption=(
-            "F test of the natural cubic spline against the line; p is Holm-corrected over the rows. An AIC gain above 0 favours "
-            "the spline."
+            "F test of the natural cubic spline against the line, with cells as independent; p is Holm-corrected over the rows. "
+            "An AIC gain above 0 favours the spline."
         ),
         header=("corpus", "quality", "AIC gain of the spline", "p", "the spline"),
         rows=rows,
@@ -145,7 +145,7 @@ def estimate_table(lookup: CorrelationLookup, command: str) -> Table:
     return Table(
         name="correlation",
         title="Quality against utility over cells",
-        caption=f"Estimate [95 % bootstrap interval over cells]. {RULE}",
+        caption=f"Estimate [95 % bootstrap interval over arms and maskings]. {RULE}",
         header=("corpus", "quality", "utility", "statistic", "estimate", "cells", "bound", "decision"),
         rows=rows,
         command=command,
@@ -166,7 +166,7 @@ def overall_table(lookup: CorrelationLookup, command: str) -> Table:
         name="correlation_overall",
         title="All corpora together, and each left out",
         caption=(
-            "Pooled: the mean of the coefficients of the corpora, weighted by cells; an arm's cell is drawn in every corpus at "
+            "Pooled: the mean of the coefficients of the corpora, weighted by cells; an arm or masking is drawn in every corpus at "
             "once. Mixed model: utility on quality, both standardised within corpus, with a slope per corpus and an intercept "
             "per strategy within it; its interval is normal, and too narrow with few corpora. Singular: a variance is "
             "estimated at zero and left out."

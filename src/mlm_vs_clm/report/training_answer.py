@@ -152,16 +152,20 @@ def compare_unfilled(tables: Tables, writers: Sequence[str] = WRITERS) -> list[s
 
 
 def describe_levels(studies: Mapping[str, Tables], every: Mapping[str, Tables]) -> str:
-    """Return that better text goes with better training data over masking ratios, where all of claim C5 says so after the longest training."""
+    """Return that better text goes with better training data over masking ratios, where most intervals of claim C5 say so after the longest training."""
     asked = [tables["answers"].assign(tokens=count_tokens(tables)) for tables in studies.values()]
     rows = pd.concat(asked).query("claim == 'C5' and status == @MADE")
     rows = rows[rows["tokens"] == rows["tokens"].max()]
     levels = rows[rows["condition"] == LEVELS]
-    if {find_direction(row.low, row.high) for row in levels.itertuples()} != {FIRST}:
+    directions = [find_direction(row.low, row.high) for row in levels.itertuples()]
+    shown, n = levels[[direction == FIRST for direction in directions]], len(levels)
+    if SECOND in directions or 2 * len(shown) <= n:
         return ""
+    where = f" in {word_number(len(shown))} of {word_number(n)} comparisons" * (len(shown) < n)
+    end = f"; no answer in {word_number(n - len(shown))}" * bool(where)
     return (
-        f"**Hiding fewer words goes with better text and training data** (rank correlation over masking ratios "
-        f"{span(levels['effect'], 2)}; {word_runs(levels)}, cells as independent).{describe_one_masking(every)}"
+        f"**Hiding fewer words goes with better text and training data**{where} (rank correlation over masking ratios "
+        f"{span(shown['effect'], 2)}; {word_runs(shown)}){end}.{describe_one_masking(every)}"
     )
 
 
