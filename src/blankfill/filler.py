@@ -18,6 +18,7 @@ from .filled import Event, Filled, Infill, collect
 from .likelihood import Likelihood, refuse_no_likelihood
 from .loading import open_model, open_second
 from .networks.evaluation import evaluating
+from .networks.linear import packing_if_worth
 from .ranges import MANY, Range, check_number
 from .scoring import blank_originals, measure, refuse_beside_pseudo, refuse_settings
 from .slots.ledger import Ledger
@@ -115,7 +116,7 @@ class Filler:
         ledger = Ledger()
         items = self._read(requests, way, on_error)
         chunks = cut_stream(items, CHARACTERS * self.batch_tokens) if progress else [[*items]]
-        with show_progress(progress, len(requests)) as advance:
+        with packing_if_worth(self._is_short(texts)), show_progress(progress, len(requests)) as advance:
             for chunk in chunks:
                 done, cost = self._fill(way, chunk, on_error)
                 infills += done
@@ -183,6 +184,9 @@ class Filler:
                     raise
                 yield BlankedText(id, text, find_words(text), []), str(error)
 
+    def _is_short(self, texts: str | Iterable[str]) -> bool:
+        return isinstance(texts, str) and len(texts) < self.batch_tokens
+
     def _fill(self, way: Way, chunk: list, on_error: str) -> tuple[list[Infill], Ledger]:
         """Return what a part of the texts is filled with, and the cost."""
         blanked = [text for text, _ in chunk]
@@ -242,7 +246,8 @@ class Filler:
         config = self.config.with_settings(**settings)
         way = self._choose(config, isinstance(blanks, str), counts is not None, is_exact=True)
         blanked = [text for text, _ in self._read(list_requests(texts, blanks, ids, counts), way, "raise")]
-        with evaluating(self.model, self.second):
+        is_short = all(len(text.text) < self.batch_tokens for text in blanked)  # each is read alone
+        with evaluating(self.model, self.second), packing_if_worth(is_short):
             answers = [find_candidates(way, self.model, self.tokenizer, text, k, width) for text in blanked]
         return answers[0] if isinstance(texts, str) else answers
 
@@ -277,7 +282,7 @@ class Filler:
         way = self._choose(chosen, is_exact=True)
         refuse_no_likelihood(way.writer, way.settings)  # for a length that was asked for
         blanked = blank_originals(texts, blanks, ids, MARKER)
-        with evaluating(self.model, self.second):
+        with evaluating(self.model, self.second), packing_if_worth(self._is_short(texts)):
             likelihoods = measure(way, method, self.model, self.tokenizer, blanked)
         return likelihoods[0] if isinstance(texts, str) else likelihoods
 

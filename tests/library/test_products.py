@@ -9,10 +9,12 @@ from torch.nn.utils import prune
 
 from blankfill.networks import linear as products
 from blankfill.networks.linear import (
+    WORTH,
     Prepacked,
     can_prepack,
     multiply_add,
     multiply_gelu,
+    packing_if_worth,
     prepack,
     prepacked_products,
 )
@@ -78,6 +80,18 @@ def test_layers_are_their_own_again_afterwards_even_after_an_error():
     assert not any("forward" in vars(part) for part in model)
     model(torch.randn(2, 24)).sum().backward()
     assert model[2].weight.grad is not None
+
+
+@needs_onednn
+@pytest.mark.parametrize("dtype", [torch.float32, pytest.param(torch.bfloat16, marks=needs_bf16)])
+def test_weights_are_packed_after_so_many_rows_over_all_calls_and_in_bf16_at_once(dtype):
+    layer, rows = make_layer(dtype), torch.randn(1 + WORTH // 3, 24, dtype=dtype)
+    wanted = layer(rows)
+    with packing_if_worth(True), prepacked_products(layer):
+        for n_before, is_packed in enumerate([False, False, True, True]):
+            found = [layer(rows), multiply_add(layer, rows[:0], wanted[:0]), multiply_gelu(layer, rows[:0])]
+            assert (layer.forward.packed is not None) == (is_packed or dtype == torch.bfloat16), n_before
+            assert torch.allclose(found[0], wanted, atol=CLOSE[dtype])
 
 
 @needs_onednn

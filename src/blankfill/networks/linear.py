@@ -7,35 +7,60 @@ weights again at each call in bf16; oneDNN, which comes with torch, does neither
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 import torch
 from torch import nn
 from torch.nn import functional
 
 ROWS = 1024  # rows that the packing is optimised for; any number can be multiplied
+WORTH = 128  # rows that take about as long to multiply as the weights to pack
+_AFTER: ContextVar[int] = ContextVar("after", default=0)  # rows of each layer before its weights are packed
 LARGEST = 4 << 30  # bytes of weights that are packed at most, as that makes a second copy
 
 
 class Prepacked:
-    """A linear layer with weights packed for oneDNN; equal to the layer's own product up to rounding."""
+    """A linear layer with weights packed for oneDNN; equal to the layer's own product up to rounding.
 
-    def __init__(self, linear: nn.Linear):
+    They are packed for more than `after` rows, counted over calls. bf16 weights, which torch packs at each call, are packed at once.
+    """
+
+    def __init__(self, linear: nn.Linear, after: int = 0):
         self.dtype, self.width = linear.weight.dtype, linear.out_features
-        self.weight = torch.ops.mkldnn._reorder_linear_weight(linear.weight.detach(), ROWS)
+        self.own = linear.weight.detach()
         self.bias = None if linear.bias is None else linear.bias.detach()
+        self.left = after if self.dtype == torch.float32 else 0
+        self.packed = None if self.left else self._pack()
+
+    def _pack(self) -> torch.Tensor:
+        return torch.ops.mkldnn._reorder_linear_weight(self.own, ROWS)
+
+    def _count(self, rows: torch.Tensor) -> None:
+        """Pack the weights once enough rows were multiplied."""
+        if self.packed is None:
+            self.left -= rows.numel() // rows.shape[-1]
+            self.packed = None if self.left >= 0 else self._pack()
 
     def __call__(self, rows: torch.Tensor, then: str = "none") -> torch.Tensor:
         """Return the product of rows (..., in) as (..., out); `then` is `none` or `gelu`."""
         if not rows.numel():
             return rows.new_empty(*rows.shape[:-1], self.width, dtype=self.dtype)
-        kind = "none" if then == "gelu" else ""
-        rows = rows.to(self.dtype)
-        return torch.ops.mkldnn._linear_pointwise.default(rows, self.weight, self.bias, then, [], kind)
+        rows, is_gelu = rows.to(self.dtype), then == "gelu"
+        self._count(rows)
+        if self.packed is None:
+            product = functional.linear(rows, self.own, self.bias)
+            return functional.gelu(product) if is_gelu else product
+        kind = "none" if is_gelu else ""
+        return torch.ops.mkldnn._linear_pointwise.default(rows, self.packed, self.bias, then, [], kind)
 
     def added(self, rows: torch.Tensor, addend: torch.Tensor) -> torch.Tensor:
         """Return the product of rows (..., in) plus `addend` (..., out)."""
+        rows = rows.to(self.dtype)
+        self._count(rows)
+        if self.packed is None:
+            return functional.linear(rows, self.own, self.bias) + addend
         multiply = torch.ops.mkldnn._linear_pointwise.binary
-        return multiply(rows.to(self.dtype), addend, self.weight, self.bias, "add")
+        return multiply(rows, addend, self.packed, self.bias, "add")
 
 
 def can_prepack(linear: nn.Module) -> bool:
@@ -57,9 +82,13 @@ def prepack(model: nn.Module) -> nn.Module:
 
     The packed copies double the memory of the weights; a model of more than LARGEST bytes keeps its own products.
     """
-    for linear in _choose(model):
-        vars(linear)["forward"] = Prepacked(linear)
+    _replace(_choose(model))
     return model
+
+
+def _replace(linears: list[nn.Linear], after: int = 0) -> None:
+    for linear in linears:
+        vars(linear)["forward"] = Prepacked(linear, after)
 
 
 def _choose(model: nn.Module) -> list[nn.Linear]:
@@ -72,11 +101,24 @@ def prepacked_products(model: nn.Module) -> Iterator[None]:
     """Use packed weights in the linear layers of a model within the `with` (see `prepack`)."""
     linears = _choose(model)
     try:
-        prepack(model)
+        _replace(linears, _AFTER.get())
         yield
     finally:
         for linear in linears:
             vars(linear).pop("forward", None)
+
+
+@contextmanager
+def packing_if_worth(is_short: bool) -> Iterator[None]:
+    """Within the `with`, let `prepacked_products` pack the weights of a layer only for more than WORTH rows, if so.
+
+    For calls of one thread, with a text of one stretch: which rows come first decides the last bits of a product.
+    """
+    token = _AFTER.set(WORTH if is_short else 0)
+    try:
+        yield
+    finally:
+        _AFTER.reset(token)
 
 
 def multiply_add(linear: nn.Linear, rows: torch.Tensor, addend: torch.Tensor) -> torch.Tensor:
