@@ -131,8 +131,8 @@ def test_what_is_read_is_part_of_the_answer_only_where_no_lead_over_both_sides_i
     assert "Better text" not in ask(studies, tmp_path)
 
 
-OVER_RATIOS = "training data** (rank correlation over masking ratios 0.70 to 0.80; one training)."
-OVER_TWO = "data** in two of three comparisons (rank correlation over masking ratios 0.70 to 0.80; one training); no answer in one."
+OVER_RATIOS = "goes with better training data** (rank correlation 0.70 to 0.80; in one with the share of hidden words held fixed)."
+OVER_TWO = "data** in two of three comparisons (rank correlation 0.70 to 0.80; in one with the share of hidden words held fixed)."
 
 
 @pytest.mark.parametrize(
@@ -149,9 +149,18 @@ def test_quality_and_usefulness_are_told_over_masking_ratios_where_most_comparis
 ):
     answers = studies["desk"]["answers"]
     effects = zip((0.7, 0.8, 0.3), lows, strict=False)
-    rows = [{"corpus": "plots", "effect": effect, "low": low, "high": 0.9} for effect, low in effects]
+    rows = [
+        {"corpus": f"c{i}", "effect": effect, "low": low, "high": 0.9}
+        for i, (effect, low) in enumerate(effects)
+    ]
     asked = pd.DataFrame(rows).assign(
-        claim="C5", condition="over corruption levels", metric="bleu", runs=1, **OPEN
+        claim="C5", condition="over corruption levels", metric="bleu", scope="document", runs=1, **OPEN
+    )
+    partial = pd.DataFrame(
+        {"corpus": ["c0", "c1", "other"], "low": [0.1, -0.1, 0.1], "high": 0.9, "value": 0.4}
+    )
+    studies["desk"]["correlation"] = partial.assign(
+        statistic="partial_spearman", quality_scope="document", quality_metric="bleu"
     )
     studies["desk"]["answers"] = pd.concat([answers, asked], ignore_index=True)
     if at_one:
@@ -166,7 +175,7 @@ def test_quality_and_usefulness_are_told_over_masking_ratios_where_most_comparis
         studies["laptop-usefulness"] = studies["desk"] | {"answers": pd.DataFrame(rows)}
         studies["laptop-usefulness"]["study"] = studies["desk"]["study"].assign(starts_from="")
     told = ask(studies, tmp_path)
-    assert said in told if said else "Hiding fewer words" not in told
+    assert said in told if said else "Over masking ratios" not in told
 
 
 def test_the_start_is_part_of_the_answer_only_where_it_turns_the_lead(studies, tmp_path):
@@ -253,7 +262,7 @@ def test_where_no_text_beats_unfilled_text_that_is_the_answer_on_training_data(s
     n = more["corpus"].nunique()
     assert (
         n == 1
-        and "In one of two other maskings some text beats leaving words out; in one, some is worse (uncorrected)."
+        and "At two other maskings, some text beats leaving words out in one, is worse in one (uncorrected)."
         in ask(studies, tmp_path)
     )
 
@@ -286,6 +295,10 @@ def test_of_one_start_the_exact_likelihood_is_told_after_the_longest_of_equally_
         "**By exact likelihood** (leads in nats per character). From an encoder (1×3.07M tokens):"
     )
     assert "\n" not in told and "768k" not in told and "-0.00" not in told
+    assert "too few" not in told
+    rows = studies["desk"]["answers"]
+    rows.loc[(rows["metric"] == "nats_per_character") & (rows["corpus"] == "plots"), "n"] = 6
+    assert ask(studies, tmp_path, "exact-likelihood").endswith("Documents or authors are too few on plots.")
 
 
 def test_a_likelihood_that_no_study_measured_is_not_told(studies, tmp_path):

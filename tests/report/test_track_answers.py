@@ -17,12 +17,13 @@ def dial():
 def test_the_dial_names_the_best_training_ratio_where_an_arm_is_competent(dial):
     told = answer_dial(dial)
     assert (
-        "trained at 30% is best at 15% and 30%; trained at 50% is best at 50% and 70% of words hidden" in told
+        "trained at 30% scores highest at 15% and 30%; trained at 50% scores highest at 50% and 70% of words hidden"
+        in told
     )
     assert "100%" not in told
     judged = dial["competence"]
     judged.loc[(judged["ratio"] == 1) & (judged["arm"] == "mlm ratio=0.15"), "outcome"] = "competent"
-    assert "trained at 15% is best at 100%" in answer_dial(dial)
+    assert "trained at 15% scores highest at 100%" in answer_dial(dial)
 
 
 def test_the_dial_says_nothing_of_several_strategies_nor_where_no_masked_model_is_competent(dial):

@@ -28,7 +28,17 @@ from .tables import markdown_table
 Blocks = dict[str, str]
 MAIN = "laptop"  # the folder of the default study, which docs/paper.md tells
 # What is told of all studies rests on these.
-TOLD = ("study", "answers", "comparisons", "competence", "findings", "headroom", "scores", "training")
+TOLD = (
+    "study",
+    "answers",
+    "comparisons",
+    "competence",
+    "correlation",
+    "findings",
+    "headroom",
+    "scores",
+    "training",
+)
 
 
 def name_results(scale: str, track: str) -> str:

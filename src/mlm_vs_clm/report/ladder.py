@@ -14,7 +14,7 @@ from ..evidence.verdicts import INSIDE, MADE, NONE_SHOWN, SECOND
 from ..stats import FEWEST_UNITS
 from .frames import find_rules
 from .lead_words import span
-from .overview import count_tokens, find_start, list_comparisons, name_network
+from .overview import ZERO_SHOT, count_tokens, find_start, list_comparisons, name_network
 from .sentences import Tables
 from .style import ordered, read_study
 
@@ -27,7 +27,7 @@ ENDS = {  # of a step's words
 }
 Step = tuple[str, str]  # what both models start from, and the condition of claim C1
 BEFORE, BOTH = (ENCODER, "known length"), (ENCODER, "both contexts")
-UNTRAINED = (ENCODER, "SmolLM2 as it comes")  # the causal model is not trained on the texts
+UNTRAINED = (ENCODER, ZERO_SHOT)
 PRETRAINED = (OWN, "as reported, pretrained")  # SmolLM2 as what the paper calls causal
 # By condition: what the causal model does.
 READS = {"known length": "reads before the blank", "both contexts": "reads both sides"}

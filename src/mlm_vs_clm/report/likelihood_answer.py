@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 
+import pandas as pd
+
 from ..evidence.cells import group_by
 from ..evidence.verdicts import MADE
+from . import style
 from .ladder import CAUSAL, LIKELIHOODS, READS, find_likelihoods, has_too_few
 from .lead_words import enter_lead
 from .overview import count_tokens, find_start
@@ -16,9 +19,19 @@ def describe_exact_studies(studies: Sequence[Tables]) -> str:
     ranked = sorted(
         studies, key=lambda tables: (-float(tables["answers"]["runs"].max()), -count_tokens(tables))
     )
-    by_start = [describe_exact(first) for first, *_ in group_by(ranked, find_start).values()]
-    told = " ".join(filter(None, by_start))
-    return f"**By exact likelihood** (leads in nats per character). {told}" if told else ""
+    firsts = [first for first, *_ in group_by(ranked, find_start).values()]
+    told = " ".join(filter(None, map(describe_exact, firsts)))
+    return (
+        f"**By exact likelihood** (leads in nats per character). {told}{describe_few(firsts)}" if told else ""
+    )
+
+
+def describe_few(studies: Sequence[Tables]) -> str:
+    """Return on which corpora units are too few for any answer; "" for none."""
+    rows = pd.concat([find_likelihoods(tables["answers"]) for tables in studies])
+    few = rows[[has_too_few(row) for row in rows.itertuples(index=False)]]
+    corpora = style.ordered(few["corpus"])
+    return f" Documents or authors are too few on {' and '.join(corpora)}." if corpora else ""
 
 
 def describe_exact(tables: Tables) -> str:

@@ -17,6 +17,7 @@ from .wording import at_first_measure
 SIDES = [f"{side}_{name}" for side in ("first", "second") for name in ("arm", "strategy", "ratio")]
 OBJECTIVES = ("mlm", "clm", "infill", "kept")  # whose start is told
 STATED, OTHERWISE = "as stated", "otherwise"  # beside NO_ANSWER
+ZERO_SHOT = "SmolLM2 as it comes"  # a condition whose causal model is not trained
 REPEATED = ("C1", "C9")  # claims whose comparisons several studies make
 
 
@@ -53,6 +54,8 @@ def tabulate_evidence(studies: Mapping[str, Tables], rules: Sequence[dict]) -> s
             tables = studies[str(name)]
             start = f"{find_start(tables)} ({name_network(tables)})"
             about = [condition, sides, start, _word_tokens(tables), f"{of_study['runs'].max():.0f}"]
+            if condition == ZERO_SHOT:
+                about[-2:] = [f"{words} (masked)" for words in about[-2:]]
             cells = [
                 enter_outcome(by_corpus[corpus]) if corpus in by_corpus else DASH.text for corpus in corpora
             ]

@@ -99,7 +99,7 @@ def describe_costs(ledger: pd.DataFrame, comparisons: pd.DataFrame, study: Study
     """Return the cost of masked relative to causal generation, and which is better at equal compute."""
     equal = pick_kind(comparisons, COMPUTE)
     clauses = [f"{name} ({arms}) {times}" for name, arms, times in list_ratios(study.at_main(ledger), equal)]
-    ratios = f"{RATIOS}: {'; '.join(clauses)}." if clauses else ""
+    ratios = f"{RATIOS}{word_pace(study.at_main(ledger))}: {'; '.join(clauses)}." if clauses else ""
     return tuple(filter(None, (ratios, describe_equal_compute(equal))))
 
 
@@ -107,7 +107,9 @@ def tabulate_costs(ledger: pd.DataFrame, comparisons: pd.DataFrame, study: Study
     """Return what `describe_costs` does, the ratios as a table in Markdown."""
     equal = pick_kind(comparisons, COMPUTE)
     table = markdown_table(("comparison", "arms", "FLOPs"), list_ratios(study.at_main(ledger), equal))
-    return "\n".join([f"{RATIOS}:", "", table, "", describe_equal_compute(equal)])
+    return "\n".join(
+        [f"{RATIOS}{word_pace(study.at_main(ledger))}:", "", table, "", describe_equal_compute(equal)]
+    )
 
 
 def list_ratios(ledger: pd.DataFrame, equal: pd.DataFrame) -> list[tuple[str, str, str]]:
@@ -119,6 +121,15 @@ def list_ratios(ledger: pd.DataFrame, equal: pd.DataFrame) -> list[tuple[str, st
         arms = f"{rows['first'].iloc[0]} against {rows['second'].iloc[0]}"
         ratios.append((comparison, arms, format_range(rows["times"])))
     return ratios + (list_one_pass(ledger) if ratios else [])
+
+
+def word_pace(ledger: pd.DataFrame) -> str:
+    """Return how many tokens the masked arm fills in a pass, which decides its cost; "" where it was not run."""
+    rows = ledger[(ledger["arm"] == PAIR[0]) & (ledger["passes"] > 0)]
+    if rows.empty:
+        return ""
+    pace = rows["tokens_filled"].sum() / rows["passes"].sum()
+    return f" ({PAIR[0]} fills {pace:.0f} tokens in a pass; fewer in a pass cost more)"
 
 
 def list_times(equal: pd.DataFrame) -> pd.DataFrame:

@@ -80,12 +80,10 @@ def describe_scale(tables: Tables, places: str) -> str:
     """Return what BLEU at the main cell of the study of some rows is without a network, which a lead is to be read beside; "" where it was not run."""
     rows = read_study(tables).at_main(tables["scores"])
     rows = rows[rows["metric"] == "bleu"]
-    by_table = rows[rows["arm"].isin(TABLES)].pivot_table(
-        index=["corpus", "seed"], columns="arm", values="value"
-    )
+    means = rows.pivot_table("value", "corpus", "arm")  # over trainings, as the leads are
     ends = {
-        "blanks left out": rows.loc[rows["arm"] == UNFILLED, "value"],
-        "the best word table": by_table.max(axis=1),
+        "blanks left out": means.reindex(columns=[UNFILLED])[UNFILLED].dropna(),
+        "the best word table": means.reindex(columns=TABLES).max(axis=1).dropna(),
     }
     clauses = [f"{words} {span(values)}" for words, values in ends.items() if len(values)]
     return f"BLEU in {places}: {', '.join(clauses)}, the original 100." if clauses else ""

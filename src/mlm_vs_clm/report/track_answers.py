@@ -66,15 +66,15 @@ def answer_dial(tables: Tables) -> str:
         ratio: join_names([f"{value:.0%}" for value in sorted(of_training["ratio"])])
         for ratio, of_training in best.groupby("objective.ratio")
     }
-    clauses = [f"trained at {ratio:.0%} is best at {where}" for ratio, where in by_training.items()]
+    clauses = [f"trained at {ratio:.0%} scores highest at {where}" for ratio, where in by_training.items()]
     main = at_ratio(cells, style.read_study(tables).main[1])
     costs = [_lose_by_mixing(main, *ends) for ends in (("hybrid_masked", 1.0), ("hybrid_causal", 0.0))]
     mixed = (
-        f" A network that learns both, half of its batches masked, loses {join_names(costs)} in exact match."
+        f" A network that learns both, half of its batches masked, scores lower in exact match by {join_names(costs)}, in one training each."
         if all(costs)
         else ""
     )
-    behind = f" (the second best is {span(lags, 3)} behind; one training each)" if len(lags) else ""
+    behind = f" (by {span(lags, 3)}; one training each, without an interval)" if len(lags) else ""
     return f"By exact match, a masked model {'; '.join(clauses)} of words hidden{behind}.{mixed}"
 
 
@@ -111,7 +111,7 @@ def answer_orders(tables: Tables) -> str:
         f" Lengths known: exact match {values['mlm']:.3f}; {'; '.join(by_length)}." if by_length else ""
     )
     return (
-        f"With {ratio:.0%} of words hidden, the best of {len(values)} settings of a masked model reach {' and '.join(best)}.{sentence}"
+        f"With {ratio:.0%} of words hidden, the best of {len(values)} settings of a masked model, chosen on the scored texts, reach {' and '.join(best)}, in one training.{sentence}"
         f"{describe_repeats(read_cells(tables, REPEATED), named)}"
     )
 
@@ -123,7 +123,7 @@ def describe_repeats(cells: pd.DataFrame, arms: Sequence[str]) -> str:
     if not {*arms, "mlm"} <= {*values.index}:
         return ""
     return (
-        f" With {ratio:.0%} hidden, {span(values[[*arms]] * 100, 0)} % of the 4-grams that these write repeat earlier ones "
+        f" With {ratio:.0%} hidden, {span(values[[*arms]] * 100, 0)} % of the 4-grams that these two best write repeat earlier ones "
         f"(default {values['mlm'] * 100:.0f} %)."
     )
 

@@ -140,8 +140,9 @@ def count_other_maskings(studies: Mapping[str, Tables]) -> str:
     )
     if not better:
         return ""
-    end = f"; in {word_number(worse)}, some is worse" * bool(worse)
-    return f"In {word_number(better)} of {word_number(len(by_masking))} other maskings some text beats leaving words out{end} (uncorrected)."
+    end = f", is worse in {word_number(worse)}" * bool(worse)
+    n = word_number(len(by_masking))
+    return f"At {n} other maskings, some text beats leaving words out in {word_number(better)}{end} (uncorrected)."
 
 
 def compare_unfilled(tables: Tables, writers: Sequence[str] = WRITERS) -> list[str]:
@@ -152,9 +153,12 @@ def compare_unfilled(tables: Tables, writers: Sequence[str] = WRITERS) -> list[s
 
 
 def describe_levels(studies: Mapping[str, Tables], every: Mapping[str, Tables]) -> str:
-    """Return that better text goes with better training data over masking ratios, where most intervals of claim C5 say so after the longest training."""
-    asked = [tables["answers"].assign(tokens=count_tokens(tables)) for tables in studies.values()]
-    rows = pd.concat(asked).query("claim == 'C5' and status == @MADE")
+    """Return that better text goes with better training data over masking ratios, where most intervals of claim C5 say so after the longest training.
+
+    Also whether one does where the share of hidden words is held fixed.
+    """
+    asked = {name: tables["answers"].assign(tokens=count_tokens(tables)) for name, tables in studies.items()}
+    rows = pd.concat(asked, names=["study"]).reset_index("study").query("claim == 'C5' and status == @MADE")
     rows = rows[rows["tokens"] == rows["tokens"].max()]
     levels = rows[rows["condition"] == LEVELS]
     directions = [find_direction(row.low, row.high) for row in levels.itertuples()]
@@ -162,11 +166,22 @@ def describe_levels(studies: Mapping[str, Tables], every: Mapping[str, Tables]) 
     if SECOND in directions or 2 * len(shown) <= n:
         return ""
     where = f" in {word_number(len(shown))} of {word_number(n)} comparisons" * (len(shown) < n)
-    end = f"; no answer in {word_number(n - len(shown))}" * bool(where)
+    end = describe_partial(levels, [studies[name]["correlation"] for name in levels["study"].unique()])
     return (
-        f"**Hiding fewer words goes with better text and training data**{where} (rank correlation over masking ratios "
-        f"{span(shown['effect'], 2)}; {word_runs(shown)}){end}.{describe_one_masking(every)}"
+        f"**Over masking ratios and ways of filling, better text goes with better training data**{where} (rank correlation "
+        f"{span(shown['effect'], 2)}{end}).{describe_one_masking(every)}"
     )
+
+
+def describe_partial(levels: pd.DataFrame, correlations: Sequence[pd.DataFrame]) -> str:
+    """Return in how many of some comparisons better text goes with better training data where the share of hidden words is held fixed."""
+    keys = ["corpus", "scope", "metric"]
+    rows = pd.concat(correlations).rename(columns={"quality_scope": "scope", "quality_metric": "metric"})
+    rows = rows[(rows["statistic"] == "partial_spearman") & rows["value"].notna()]
+    rows = rows.merge(levels[keys].drop_duplicates(), on=keys)
+    shown = sum(find_direction(row.low, row.high) == FIRST for row in rows.itertuples())
+    number = word_number(shown) if shown else "none"
+    return f"; in {number} with the share of hidden words held fixed" if len(rows) else ""
 
 
 def describe_one_masking(studies: Mapping[str, Tables]) -> str:
