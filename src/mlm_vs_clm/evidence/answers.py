@@ -172,7 +172,7 @@ def _find_needs(question: Question, verdict: Verdict, p: float) -> str:
         return ""
     if is_open(verdict):
         if kind in CORRELATIONS:
-            return _count_cells(question)
+            return _count_more(question, "writers" if kind == "writers" else "arms and maskings")
         tests = p / estimate.p if estimate.p > 0 and p > 0 else 1.0
         return describe_needs(estimate, question.margin, tests)
     if kind in (*CORRELATIONS, "ratings") or estimate.runs >= SETTLED_RUNS:
@@ -180,8 +180,8 @@ def _find_needs(question: Question, verdict: Verdict, p: float) -> str:
     return f"{SETTLED_RUNS} runs to be settled"
 
 
-def _count_cells(question: Question) -> str:
-    """Return how many times as many arms and maskings would narrow the interval enough, were they independent."""
+def _count_more(question: Question, units: str) -> str:
+    """Return how many times as many of what is drawn would narrow the interval of a correlation enough."""
     estimate = question.estimate
     is_slope = question.condition.get("statistic") == SLOPE
     size = abs(estimate.difference)
@@ -190,7 +190,7 @@ def _count_cells(question: Question) -> str:
         return "nothing: the estimate lies on the bound"
     times = (max(estimate.high - estimate.difference, estimate.difference - estimate.low) / distance) ** 2
     amount = f"about {max(times, 1.1):.1f}" if times <= MOST else f"more than {MOST}"
-    return f"{amount} times as many cells"
+    return f"{amount} times as many {units}"
 
 
 def vary_margins(answers: pd.DataFrame) -> pd.DataFrame:
