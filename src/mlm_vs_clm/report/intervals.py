@@ -14,14 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def draw_points(axes: Axes, cells: pd.DataFrame, x: str, y: str, look: dict) -> None:
-    """Draw points with thin intervals; a missing interval is left off."""
-    dots = {"color": look["color"], "marker": look["marker"], "linestyle": "none"}
-    axes.plot(cells[x], cells[y], alpha=0.9, **dots)
-    thin = {"fmt": "none", "ecolor": look["color"], "elinewidth": 0.7, "alpha": 0.45}
-    axes.errorbar(cells[x], cells[y], yerr=interval_arms(cells, y), **thin)
-
-
 def interval_arms(cells: pd.DataFrame, column: str) -> np.ndarray:
     """Return the (2, n) lengths of the intervals below and above their values, zero where there is no interval.
 
