@@ -7,10 +7,10 @@ import pandas as pd
 
 from ..evidence.cells import group_by
 from ..evidence.claims import index_conditions, list_asked
+from ..evidence.derivation import Tables
 from ..evidence.verdicts import AT_LEAST, FIRST, INSIDE, MADE, NOT_RUN, is_open
 from . import style
 from .lead_words import NO_ANSWER, word_no_lead
-from .sentences import Tables
 from .tables import DASH, markdown_row, markdown_table
 from .wording import at_first_measure
 
