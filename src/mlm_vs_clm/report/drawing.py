@@ -117,9 +117,9 @@ def draw_grid(
     measures: Sequence[tuple[str, str]],
     x_label: str,
     draw: Callable[[Axes, pd.DataFrame], None],
-    width: float = 0.0,
+    width: float,
 ) -> Figure:
-    """Return a figure of scores: a row of panels per measure (scope, metric), corpora across, each drawn from its cells."""
+    """Return a figure of scores: a row of panels (`width` inches) per measure (scope, metric), corpora across."""
     corpora = style.ordered(cells["corpus"])
     figure, axes = panels(len(measures), len(corpora), width=width * len(corpora), sharex=True, sharey="row")
     for axis, (scope, metric), corpus in each_panel(axes, measures, corpora):

@@ -88,7 +88,7 @@ def cross(
         by_place[(*(getattr(cell, key) for key in (*keys, across)),)] = enter(cell, digits)
     return [
         (
-            *(enter_key(key, value) for key, value in zip(keys, line, strict=True)),
+            *map(enter_key, keys, line),
             *(adapt(by_place.get((*line, column), MISSING), line, column) for column in columns),
         )
         for line in order_lines(rows, keys)
