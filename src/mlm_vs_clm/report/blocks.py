@@ -13,7 +13,7 @@ from ..files import list_studies
 from . import style
 from .drawing import save, style_context
 from .evidence_table import write_evidence
-from .frames import CLAIMS, load_frames
+from .frames import CLAIMS, load_settings
 from .headline import answer_question
 from .index import write_index
 from .ladder import list_likelihoods, list_steps
@@ -42,7 +42,7 @@ def make_blocks(results: Path) -> Blocks:
     blocks = describe_panels({name: read_table(name, results) for name in ("study", "findings")})
     if results.name == MAIN:
         blocks |= describe_main(read_tables(results))
-        blocks["cards"] = "\n".join(map(card_markdown, load_frames(results).cards))
+        blocks["cards"] = "\n".join(map(card_markdown, load_settings(results).cards))
     return blocks
 
 

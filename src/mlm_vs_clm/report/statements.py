@@ -9,9 +9,9 @@ import pandas as pd
 from ..evidence.cells import group_by
 from ..evidence.claims import IN_SHORT, index_conditions, list_tracks
 from ..evidence.derivation import Tables
-from ..evidence.verdicts import COST, FIRST, INSIDE, MADE, NOT_SETTLED, SECOND
+from ..evidence.verdicts import COST, FIRST, MADE, SECOND
 from . import style
-from .lead_words import NO_ANSWER, UNDECIDED
+from .lead_words import NO_ANSWER, word_no_lead
 from .overview import OTHERWISE, judge_side
 from .tables import markdown_table
 from .verdict_cards import VerdictCard, list_own_verdicts
@@ -132,5 +132,5 @@ def _cut(clauses: list[str], most: int) -> list[str]:
 
 
 def _name_ahead(row: Any) -> str:
-    words = word_lead(row) if row.status == MADE else UNDECIDED
-    return words if words != NO_DIFFERENCE else "equal" if row.size == INSIDE else NOT_SETTLED
+    words = word_lead(row) if row.status == MADE else NO_DIFFERENCE
+    return words if words != NO_DIFFERENCE else word_no_lead(row)
