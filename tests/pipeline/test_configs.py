@@ -183,11 +183,6 @@ def test_a_study_and_a_job_train_the_same_model_where_the_track_names_none(choos
     assert trained == recipes.pretrain(alone).id
 
 
-def test_a_study_needs_a_worker(choose):
-    with pytest.raises(StudyError, match="workers=0"):
-        study.make_all(None, choose("workers=0"), choose)
-
-
 def test_an_own_corpus_without_sizes_is_one_line(choose, tmp_path):
     (tmp_path / "a.txt").write_text("a")
     config = choose("corpus=own", "corpus.name=mine", f"corpus.path={tmp_path}")

@@ -21,7 +21,7 @@ def tiny(choose, tmp_path_factory):
 
 
 def ask(stage, *jobs):
-    refuse_ignored(stage, [command.Job(composing.compose(job), job) for job in jobs], composing.compose)
+    refuse_ignored(stage, [command.Job(composing.compose(job), job) for job in jobs])
 
 
 IGNORED = {
