@@ -140,7 +140,7 @@ OVER_TWO = "data** in two of three comparisons (rank correlation 0.70 to 0.80; i
     [
         ([0.4, 0.4], [], OVER_RATIOS),
         ([0.4, 0.4, -0.1], [], OVER_TWO),
-        ([0.4, 0.4], [0.1, 0.6], f"{OVER_RATIOS} Over ways of filling at one masking: 0.10 [0.00, 0.20] on a (70 % hidden), 0.60 [0.50, 0.70] on b (content words hidden)."),
+        ([0.4, 0.4], [0.1, 0.6], f"{OVER_RATIOS} At one masking: 0.10 [0.00, 0.20] on a (70 % hidden), 0.60 [0.50, 0.70] on b (content words hidden)."),
         ([0.4, -0.1], [], ""),
     ],
 )  # fmt: skip
@@ -298,7 +298,7 @@ def test_of_one_start_the_exact_likelihood_is_told_after_the_longest_of_equally_
     assert "too few" not in told
     rows = studies["desk"]["answers"]
     rows.loc[(rows["metric"] == "nats_per_character") & (rows["corpus"] == "plots"), "n"] = 6
-    assert ask(studies, tmp_path, "exact-likelihood").endswith("Documents or authors are too few on plots.")
+    assert ask(studies, tmp_path, "exact-likelihood").endswith("No answer elsewhere (plots: too few units).")
 
 
 def test_a_likelihood_that_no_study_measured_is_not_told(studies, tmp_path):

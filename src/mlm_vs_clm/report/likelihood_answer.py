@@ -21,17 +21,17 @@ def describe_exact_studies(studies: Sequence[Tables]) -> str:
     )
     firsts = [first for first, *_ in group_by(ranked, find_start).values()]
     told = " ".join(filter(None, map(describe_exact, firsts)))
-    return (
-        f"**By exact likelihood** (leads in nats per character). {told}{describe_few(firsts)}" if told else ""
-    )
+    if not told:
+        return ""
+    return f"**By exact likelihood** (leads in nats per character). {told}{describe_open(firsts)}"
 
 
-def describe_few(studies: Sequence[Tables]) -> str:
-    """Return on which corpora units are too few for any answer; "" for none."""
+def describe_open(studies: Sequence[Tables]) -> str:
+    """Return that there is no answer elsewhere, and on which corpora units are too few for one; "" where all is decided."""
     rows = pd.concat([find_likelihoods(tables["answers"]) for tables in studies])
     few = rows[[has_too_few(row) for row in rows.itertuples(index=False)]]
-    corpora = style.ordered(few["corpus"])
-    return f" Documents or authors are too few on {' and '.join(corpora)}." if corpora else ""
+    reason = f" ({' and '.join(style.ordered(few['corpus']))}: too few units)" if len(few) else ""
+    return f" No answer elsewhere{reason}." if len(few) or (rows["status"] != MADE).any() else ""
 
 
 def describe_exact(tables: Tables) -> str:
@@ -50,5 +50,4 @@ def describe_exact(tables: Tables) -> str:
     if not clauses:
         return ""
     start = "a causal start" if find_start(tables) == CAUSAL else "an encoder"
-    end = "" if all(is_decided) else " No answer elsewhere."
-    return f"From {start} ({rows['runs'].min():.0f}×{shorten_tokens(count_tokens(tables))} tokens): {'; '.join(clauses)}.{end}"
+    return f"From {start} ({rows['runs'].min():.0f}×{shorten_tokens(count_tokens(tables))} tokens): {'; '.join(clauses)}."

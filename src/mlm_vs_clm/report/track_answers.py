@@ -71,11 +71,11 @@ def answer_dial(tables: Tables) -> str:
     main = at_ratio(cells, style.read_study(tables).main[1])
     costs = [_lose_by_mixing(main, *ends) for ends in (("hybrid_masked", 1.0), ("hybrid_causal", 0.0))]
     mixed = (
-        f" A network that learns both, half of its batches masked, scores lower in exact match by {join_names(costs)}, in one training each."
+        f" A network that learns both, half of its batches masked, scores lower by {join_names(costs)}."
         if all(costs)
         else ""
     )
-    behind = f" (by {span(lags, 3)}; one training each, without an interval)" if len(lags) else ""
+    behind = f" (by {span(lags, 3)}, in single trainings)" if len(lags) else ""
     return f"By exact match, a masked model {'; '.join(clauses)} of words hidden{behind}.{mixed}"
 
 

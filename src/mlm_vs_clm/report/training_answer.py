@@ -195,7 +195,7 @@ def describe_one_masking(studies: Mapping[str, Tables]) -> str:
         f"{row.effect:.2f} [{row.low:.2f}, {row.high:.2f}] on {row.corpus} ({word_masking(row)} hidden)"
         for row in rows.itertuples()
     ]
-    return f" Over ways of filling at one masking: {', '.join(clauses)}."
+    return f" At one masking: {', '.join(clauses)}."
 
 
 def word_masking(row: Any) -> str:
