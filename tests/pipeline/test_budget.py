@@ -11,13 +11,15 @@ from mlm_vs_clm.pipeline import command, composing, model_stages, recipes
 
 @pytest.fixture
 def ask(choose, toy, tmp_path):
-    """Return the job of the toy corpus at scale `own` with more settings."""
+    """Return the job of the toy corpus at scale `own`, of its two models alone, with more settings and a store of its own."""
     path, encoder = f"corpus.path={toy / 'corpus.jsonl'}", f"scoring.encoder={toy / 'encoder'}"
     own = ["scale=own", "corpus=own", path, encoder, "model=tiny", "scale.training.max_subwords=128"]
-    own += ["precision=fp32", "threads=1", f"store={tmp_path / 'store'}"]
+    own += ["scale.grid.arms=[mlm,clm]", "scale.grid.also=[]", "precision=fp32", "threads=1"]
 
     def make(*overrides):
-        return command.Job(composing.compose([*own, *overrides]), [*own, *overrides])
+        job = command.Job(composing.compose([*own, *overrides]), [*own, *overrides])
+        job.config.store = str(tmp_path / "store")  # as an override it would be a composition of its own
+        return job
 
     return make
 

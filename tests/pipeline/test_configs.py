@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -33,15 +34,25 @@ CHOICES = [
 ]
 
 
-@pytest.mark.parametrize(("group", "name"), CHOICES)
-def test_every_choice_composes(choose, group, name):
-    config = choose(f"{group}={name}")
+def list_rows():
+    """Return choices of several groups in every row, each of them once: an arm chooses its objective itself, and tracks are below."""
+    groups = {group: [name for of, name in CHOICES if of == group] for group, _ in CHOICES}
+    rows = [[f"objective={name}"] for name in groups.pop("objective")]
+    del groups["track"]
+    for names in zip_longest(*groups.values()):
+        rows.append([f"{group}={name}" for group, name in zip(groups, names, strict=True) if name])
+    return rows
+
+
+@pytest.mark.parametrize("row", list_rows(), ids=" ".join)
+def test_every_choice_composes(choose, row):
+    config = choose(*row)
     assert config.masking.strategy in STRATEGIES
     assert config.arm.writer in (*MODEL_KINDS, *BASELINES)
     assert config.arm.order in (*ORDERS, "none")
     assert config.objective.name in OBJECTIVES
     assert config.corpus.task in TASKS
-    assert group == "objective" or config.arm.objective in (None, config.objective.name)
+    assert row[0].startswith("objective=") or config.arm.objective in (None, config.objective.name)
 
 
 @pytest.fixture(scope="module")
