@@ -29,9 +29,8 @@ def gather(store, ratio=0.5, **more):
     return derive_tables(observed, load_rules(CLAIMS, ("random", ratio)))
 
 
-def make_study(root, ratio):
+def make_study(store, ratio):
     """Return the tables and examples of a forged study."""
-    store = ForgedStore(root, [("random", ratio), ("punctuation", 1.0)])
     return gather(store, ratio), gather_examples(store.inputs, ["tiny"], ("random", ratio))
 
 
@@ -41,8 +40,15 @@ def of_all_words():
 
 
 @pytest.fixture(scope="module")
-def tables_at(tmp_path_factory):
-    return {ratio: make_study(tmp_path_factory.mktemp("store"), ratio) for ratio in (0.4, 0.5)}
+def stores(tmp_path_factory):
+    """Stores of two maskings by the ratio of their main cell; not to be changed."""
+    maskings = {ratio: [("random", ratio), ("punctuation", 1.0)] for ratio in (0.4, 0.5)}
+    return {ratio: ForgedStore(tmp_path_factory.mktemp("store"), maskings[ratio]) for ratio in maskings}
+
+
+@pytest.fixture(scope="module")
+def tables_at(stores):
+    return {ratio: make_study(store, ratio) for ratio, store in stores.items()}
 
 
 def test_a_main_cell_at_another_ratio_gives_the_same_comparisons_and_nothing_is_missing(tables_at):
@@ -116,9 +122,8 @@ def test_a_comparison_has_one_direction_wherever_it_is_shown(tables_at):
                 assert both[word].equals(both[f"{word}_answer"].rename(word))
 
 
-def test_non_words_are_counted_at_the_main_cell_against_the_pretrain_split(tmp_path, monkeypatch):
-    store = ForgedStore(tmp_path, [("random", 0.5), ("punctuation", 1.0)])
-    scores = gather(store)["scores"]
+def test_non_words_are_counted_at_the_main_cell_against_the_pretrain_split(stores, tables_at, monkeypatch):
+    scores = tables_at[0.5][0]["scores"]
     missing = scores[scores["metric"] == NONWORDS]
     assert len(missing) == len(SKILL)
     assert missing["value"].isna().all()
@@ -126,7 +131,7 @@ def test_non_words_are_counted_at_the_main_cell_against_the_pretrain_split(tmp_p
     reader = SimpleNamespace(reader=SimpleNamespace(morphy=lambda word: None))
     monkeypatch.setattr("mlm_vs_clm.metrics.proxies.read_wordnet", lambda folder: reader)
     monkeypatch.setattr("mlm_vs_clm.metrics.proxies.hash_wordnet", lambda folder: "0")
-    scores = gather(store)["scores"]
+    scores = gather(stores[0.5])["scores"]
     rows = scores[scores["metric"] == NONWORDS]
     assert sorted(rows["arm"]) == sorted(SKILL) and set(rows["ratio"]) == {0.5}
     by_arm = rows.set_index("arm")["value"]  # "x" is no word of the pretrain split, "The" is
