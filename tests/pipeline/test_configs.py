@@ -195,15 +195,13 @@ def test_a_study_and_a_job_train_the_same_model_where_the_track_names_none(choos
 
 
 def test_a_study_needs_a_worker(choose):
-    with pytest.raises(StudyError, match="workers=0"):
-        study.make_all(None, choose("workers=0"), choose)
+    assert_refused("workers=0", study.make_all, None, choose("workers=0"), choose)
 
 
 def test_an_own_corpus_without_sizes_is_one_line(choose, tmp_path):
     (tmp_path / "a.txt").write_text("a")
     config = choose("corpus=own", "corpus.name=mine", f"corpus.path={tmp_path}")
-    with pytest.raises(StudyError, match="scale.sizes.mine is missing"):
-        recipes.check_corpus(config)
+    assert_refused("scale.sizes.mine is missing", recipes.check_corpus, config)
 
 
 def test_a_general_arm_writes_with_the_start_itself_and_needs_a_checkpoint(choose):
@@ -237,8 +235,7 @@ def test_a_general_arm_writes_with_the_start_itself_and_needs_a_checkpoint(choos
     ],
 )
 def test_a_mistaken_model_is_one_line_before_any_work(choose, overrides, told):
-    with pytest.raises(StudyError, match=told):
-        recipes.pretrain(choose(*overrides))
+    assert_refused(told, recipes.pretrain, choose(*overrides))
 
 
 def test_a_product_fills_with_the_models_of_its_two_objectives(choose):
@@ -347,8 +344,7 @@ def test_the_encoder_of_bertscore_starts_no_arm_and_is_converted_once(choose):
         ["model=minilm"],
         ["scale=evening", "model=distilbert_lower"],
     ):
-        with pytest.raises(StudyError, match="is also what arm mlm starts from"):
-            recipes.score(choose(*asked))
+        assert_refused("is also what arm mlm starts from", recipes.score, choose(*asked))
         assert recipes.score(choose(*asked, "arm=unigram")).inputs["encoder"].stage == "start"
 
 
