@@ -248,7 +248,9 @@ def test_where_no_text_beats_unfilled_text_that_is_the_answer_on_training_data(s
             "headroom": more.assign(ratio=ratio, above_low=low, above_high=high)
         }
         studies[name]["study"] = studies["desk"]["study"].assign(starts_from="")
-    said = "In one of two other maskings some text beats leaving words out; in one, some is worse (uncorrected)."
+    said = (
+        "In one of two other maskings some text beats leaving words out; in one, some is worse (uncorrected)."
+    )
     assert more["corpus"].nunique() == 1 and said in ask(studies, tmp_path)
 
 

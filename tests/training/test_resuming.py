@@ -40,11 +40,9 @@ def whole(tokenizer, documents, tmp_path_factory):
         ("mlm", "dropout", 1),
         ("mlm", "dropout", 3),
         ("clm", "dropout", 6),
-        ("infill", "all", 8),
         ("seq2seq", "all", 11),
         ("hybrid", "dropout", 6),
         ("masked_diffusion", "all", 6),
-        ("prefix_lm", "all", 4),
         ("mlm_nsp", "all", 6),
     ],
 )

@@ -195,7 +195,9 @@ def test_a_new_output_layer_starts_from_the_unigram_distribution(tokenizer, docu
     assert bias == pytest.approx(counts / counts.sum(), rel=1e-4)
 
 
-@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize(
+    "name", ["mlm", "clm", "infill", "prefix_lm", "masked_diffusion", "hybrid", "mlm_nsp", "seq2seq"]
+)  # one of each form of batch: what the others predict differs, not what is added up
 def test_micro_batches_make_the_same_steps(name, trained, tokenizer, documents, tmp_path):
     _, plain, _ = trained(name)
     smaller, _ = train_from_scratch(name, tokenizer, documents, tmp_path, micro_batch_documents=3)
