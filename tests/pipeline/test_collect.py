@@ -29,9 +29,10 @@ def gather(store, ratio=0.5, **more):
     return derive_tables(observed, load_rules(CLAIMS, ("random", ratio)))
 
 
-def make_study(store, ratio):
-    """Return the tables and examples of a forged study."""
-    return gather(store, ratio), gather_examples(store.inputs, ["tiny"], ("random", ratio))
+def make_study(root, ratio):
+    """Return the tables and examples of a forged study, and its store, which is not to be changed."""
+    store = ForgedStore(root, [("random", ratio), ("punctuation", 1.0)])
+    return gather(store, ratio), gather_examples(store.inputs, ["tiny"], ("random", ratio)), store
 
 
 def of_all_words():
@@ -40,15 +41,8 @@ def of_all_words():
 
 
 @pytest.fixture(scope="module")
-def stores(tmp_path_factory):
-    """Stores of two maskings by the ratio of their main cell; not to be changed."""
-    maskings = {ratio: [("random", ratio), ("punctuation", 1.0)] for ratio in (0.4, 0.5)}
-    return {ratio: ForgedStore(tmp_path_factory.mktemp("store"), maskings[ratio]) for ratio in maskings}
-
-
-@pytest.fixture(scope="module")
-def tables_at(stores):
-    return {ratio: make_study(store, ratio) for ratio, store in stores.items()}
+def tables_at(tmp_path_factory):
+    return {ratio: make_study(tmp_path_factory.mktemp("store"), ratio) for ratio in (0.4, 0.5)}
 
 
 def test_a_main_cell_at_another_ratio_gives_the_same_comparisons_and_nothing_is_missing(tables_at):
@@ -60,7 +54,7 @@ def test_a_main_cell_at_another_ratio_gives_the_same_comparisons_and_nothing_is_
 
 
 def test_the_main_cell_names_its_rows_of_the_ledger_and_its_examples(tables_at):
-    tables, examples = tables_at[0.4]
+    tables, examples, _ = tables_at[0.4]
     assert main_cell(tables) == ("random", 0.4)
     ledger = at_main_cell(tables["ledger"], main_cell(tables))
     assert set(ledger["arm"]) == set(SKILL) and (ledger["order"] == "random").all()
@@ -90,7 +84,7 @@ def test_a_text_without_its_gaps_is_shown_whole(tmp_path):
 
 
 def test_answers_are_given_at_the_main_cell(tables_at):
-    (tables, _), (others, _) = tables_at.values()
+    (tables, *_), (others, *_) = tables_at.values()
     found = [
         each["answers"].set_index(["claim", "condition", "metric", "corpus"]) for each in (tables, others)
     ]
@@ -108,7 +102,7 @@ def test_answers_are_given_at_the_main_cell(tables_at):
 
 def test_a_comparison_has_one_direction_wherever_it_is_shown(tables_at):
     """The table of the claim and those of differences agree, since the latter take the family of the former."""
-    for tables, _ in tables_at.values():
+    for tables, *_ in tables_at.values():
         answers = tables["answers"].rename(columns={"first_arm": "first", "second_arm": "second"})
         answers = answers[answers["claim"].isin(["C1", "C9"])]
         keys = ["corpus", "first", "second", "metric"]
@@ -122,16 +116,16 @@ def test_a_comparison_has_one_direction_wherever_it_is_shown(tables_at):
                 assert both[word].equals(both[f"{word}_answer"].rename(word))
 
 
-def test_non_words_are_counted_at_the_main_cell_against_the_pretrain_split(stores, tables_at, monkeypatch):
-    scores = tables_at[0.5][0]["scores"]
-    missing = scores[scores["metric"] == NONWORDS]
+def test_non_words_are_counted_at_the_main_cell_against_the_pretrain_split(tables_at, monkeypatch):
+    tables, _, store = tables_at[0.5]
+    missing = tables["scores"][tables["scores"]["metric"] == NONWORDS]
     assert len(missing) == len(SKILL)
     assert missing["value"].isna().all()
     assert missing["reason"].str.contains("run `make data`").all()
     reader = SimpleNamespace(reader=SimpleNamespace(morphy=lambda word: None))
     monkeypatch.setattr("mlm_vs_clm.metrics.proxies.read_wordnet", lambda folder: reader)
     monkeypatch.setattr("mlm_vs_clm.metrics.proxies.hash_wordnet", lambda folder: "0")
-    scores = gather(stores[0.5])["scores"]
+    scores = gather(store)["scores"]
     rows = scores[scores["metric"] == NONWORDS]
     assert sorted(rows["arm"]) == sorted(SKILL) and set(rows["ratio"]) == {0.5}
     by_arm = rows.set_index("arm")["value"]  # "x" is no word of the pretrain split, "The" is

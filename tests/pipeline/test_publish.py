@@ -92,15 +92,6 @@ def test_the_pages_say_what_the_committed_results_say(name):
     assert_told(blocks.make_blocks(list_studies(ROOT / "results")[name]))
 
 
-@pytest.fixture(scope="module")
-def shared(tables):
-    return blocks.make_shared_blocks(ROOT / "results", tables, RULES)
-
-
-def test_the_pages_say_what_all_studies_say(shared):
-    assert_told(shared)
-
-
 def test_what_rests_on_all_studies_follows_from_the_committed_results(tmp_path, tables):
     for name in LINKED:
         (tmp_path / name).symlink_to(ROOT / "results" / name)
@@ -109,13 +100,8 @@ def test_what_rests_on_all_studies_follows_from_the_committed_results(tmp_path, 
         assert (tmp_path / name).read_bytes() == (ROOT / "results" / name).read_bytes(), "run `make page`"
 
 
-def test_readme_is_written_from_the_tables_alone(tmp_path, monkeypatch, tables, shared):
+def test_readme_is_written_from_the_tables_alone(tmp_path, monkeypatch):
     """No store is needed, and it finds the markers in a page whose numbers were altered by hand."""
-
-    def make_known(results, given, rules):
-        assert given.keys() == tables.keys() and rules == RULES
-        return shared
-
     for name in (*LINKED, "bench"):
         (tmp_path / "results" / name).parent.mkdir(exist_ok=True)
         (tmp_path / "results" / name).symlink_to(ROOT / "results" / name)
@@ -125,7 +111,6 @@ def test_readme_is_written_from_the_tables_alone(tmp_path, monkeypatch, tables, 
         page.write_text(re.sub(r"masked \+\d", "masked +99", committed[page.name]), encoding="utf-8")
     monkeypatch.setattr(publish, "PAGES", pages)
     monkeypatch.setattr(publish, "ROOT", tmp_path)
-    monkeypatch.setattr(publish, "write_overviews", lambda *_: None)  # the tests above have these two
-    monkeypatch.setattr(publish, "make_shared_blocks", make_known)
+    monkeypatch.setattr(publish, "write_overviews", lambda *_: None)  # the test above has them
     publish.write_blocks([tmp_path / "results" / "laptop"])
     assert {page.name: page.read_text(encoding="utf-8") for page in pages} == committed
