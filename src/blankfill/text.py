@@ -93,16 +93,6 @@ class DocumentError(BlankfillError):
 
 
 @dataclass(frozen=True)
-class Corruption:
-    """The words of a document (character offsets), which are blanks (word indices), of how many the ratio is a share."""
-
-    id: str
-    words: list[CharSpan]
-    blanks: list[int]
-    n_eligible: int
-
-
-@dataclass(frozen=True)
 class BlankedText:
     """A text, the character offsets of its words, and which words are blanks.
 

@@ -1,12 +1,12 @@
 """Which words of a document are masked: one decision, shared by every arm."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from blankfill.draws import pick_runs, pick_singly
-from blankfill.text import OF_RUN, PUNCTUATION, CharSpan, Corruption, find_words
+from blankfill.text import OF_RUN, PUNCTUATION, CharSpan, find_words
 
 from .documents import LEAST_STOPWORDS, Document, Entity, check_offsets, classify_word, measure_stopwords
 from .errors import StudyError
@@ -94,6 +94,16 @@ PICKS: dict[str, Pick] = {
     "spans": pick_runs,
     "continuation": pick_last,
 }
+
+
+@dataclass(frozen=True)
+class Corruption:
+    """The words of a document (character offsets), which are blanks (word indices), of how many the ratio is a share."""
+
+    id: str
+    words: list[CharSpan]
+    blanks: list[int]
+    n_eligible: int
 
 
 def mask_words(document: Document, strategy: str, ratio: float, rng: np.random.Generator) -> Corruption:
