@@ -37,7 +37,6 @@ from .writers import FillTexts, Way, check_way, choose_writer, fill_skipping_fai
 
 MARKER = "___"
 ON_ERROR = ("raise", "skip")
-AT_ONCE = ("masked",)  # read whole texts in a pass
 CHARACTERS = 128  # of the texts that are held at a time, per token of a batch
 
 
@@ -289,5 +288,5 @@ class Filler:
         if is_exact:
             refuse_no_likelihood(writer, settings | {"length": "known"})
         check_way(writer, settings, config.temperature)
-        n = self.batch_tokens * (1 if writer in AT_ONCE else STEP)
-        return Way(writer, settings, config.sampling(), n)
+        n_times = 1 if writer == "masked" else STEP  # a masked model reads whole texts in a pass
+        return Way(writer, settings, config.sampling(), n_times * self.batch_tokens)

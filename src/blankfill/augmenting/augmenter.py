@@ -15,7 +15,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from ..arguments import is_number, to_list
 from ..draws import keyed_rng, pick_runs, pick_singly
 from ..errors import BlankfillError
-from ..filler import Filler
+from ..filler import ON_ERROR, Filler
 from ..loading import open_model, open_second
 from ..networks.checkpoints import model_kind, sentinel_tokens
 from ..ranges import LARGEST_SEED, MANY, Range, check_number
@@ -30,7 +30,6 @@ SHARES, TIMES, SEEDS = (
     Range(1, MANY, whole=True),
     Range(0, LARGEST_SEED, whole=True),
 )
-ON_ERROR = ("raise", "skip")
 OF_DRAWING, OF_GIBBS = {"top_k", "top_p"}, {"order", "sweeps"}  # refused at temperature 0
 
 

@@ -33,11 +33,9 @@ class OpenWalk(Walk):
 
     @property
     def n_filled(self) -> int:
-        """Return how many tokens were written."""
         return sum(map(len, self.answers))
 
     def most(self) -> int:
-        """Return how many tokens are read at most."""
         per_slot = 1 if self.mask_id is None else 2
         return len(self.ids) + per_slot * (self.max_length - 1) * len(self.writes)
 

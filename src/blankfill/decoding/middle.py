@@ -11,7 +11,7 @@ from ..networks.sizes import count_parameters, position_limit
 from ..slots.ledger import Ledger
 from ..slots.rows import TokenRow
 from ..slots.vocabulary import special_tokens
-from ..text import BlankedText, FilledText, assemble_text, group_adjacent_blanks
+from ..text import BlankedText, FilledText, assemble_text, group_adjacent_blanks, leave_unfilled
 from .alignment import split_answer
 from .causal import count_walks
 from .generation import end_tokens
@@ -55,7 +55,7 @@ def fill_middle(
     encode = partial(tokenizer.encode, add_special_tokens=False, verbose=False)
     plan = partial(plan_text, n_most=max_new_tokens, limit=position_limit(model), closings=closings)
     for text in blanked:
-        without_marks(text, [assemble_text(text, [""] * len(text.blanks)).text], marks)
+        without_marks(text, [leave_unfilled(text).text], marks)
     gaps = [group_adjacent_blanks(text) for text in blanked]
     fills: list[dict[int, str]] = [{} for _ in blanked]
     walks: list[TextWalk] = []

@@ -79,7 +79,6 @@ class PackedReader(Reader):
         return len(document.writes)
 
     def share(self, ahead: list[int]) -> list[int]:
-        """Return how many tokens of each document are read in the next step."""
         most = max(LONGEST, min(n for n in ahead if n))
         pairs = zip(ahead, self.walks, strict=False)
         return [n if document.n_read < document.prefix else min(n, most) for n, document in pairs]
@@ -131,7 +130,6 @@ class LockstepReader(Reader):
         self.cache = make_cache(max(document.most() for document in batch), kept_in(model))
 
     def share(self, ahead: list[int]) -> list[int]:
-        """Return how many tokens of each document are read in the next step."""
         return [min(n for n in ahead if n)] * len(ahead)
 
     def read(self, stretches: list[Part]) -> torch.Tensor:
