@@ -110,9 +110,9 @@ class MaskedSteps:
 class WalkingSteps:
     """The same of a model that reads on: each branch is read up to its next slot."""
 
-    def __init__(self, model: Any, plan, mix, row: TokenRow, pad_id: int, batch_tokens: int):
-        self.model, self.plan, self.mix, self.row = model, plan, mix, row
-        self.pad_id, self.batch_tokens = pad_id, batch_tokens
+    def __init__(self, model: Any, plan, mix, row: TokenRow, batch_tokens: int):
+        self.model, self.plan, self.mix = model, plan, mix
+        self.row, self.batch_tokens = row, batch_tokens
 
     def ask(self, branches: Sequence[Branch]) -> list[tuple[list[int], torch.Tensor]]:
         """Return the next slot of each branch, and its log-probabilities."""
@@ -132,7 +132,7 @@ class WalkingSteps:
 
         for document in walks:
             document.writes = document.writes[: n + 1]
-        walk(self.model, walks, write, self.pad_id, self.batch_tokens)
+        walk(self.model, walks, write, self.batch_tokens)
         return [([n], answers[str(i)][None]) for i in range(len(branches))]
 
 
@@ -242,7 +242,7 @@ def _masked(way, model, tokenizer, text: BlankedText, width: int) -> tuple[Token
 
 
 def _walking(way, model, tokenizer, text: BlankedText, width: int) -> tuple[TokenRow, list[Branch]]:
-    length, batch = way.settings.get("length", "known"), (tokenizer.pad_token_id, way.batch_tokens)
+    length = way.settings.get("length", "known")
     if length == "free":
         raise BlankfillError(
             "candidates have blanks of a fixed number of tokens: set length to one or known, or give counts"
@@ -256,7 +256,7 @@ def _walking(way, model, tokenizer, text: BlankedText, width: int) -> tuple[Toke
         second = way.settings["second"]
         product = Product(model, second, tokenizer, way.settings.get("weight", 0.5))
         with product.passes.reading.prepared():
-            steps = WalkingSteps(second, product.plan, product.mix, row, *batch)
+            steps = WalkingSteps(second, product.plan, product.mix, row, way.batch_tokens)
             return row, search(steps, row, bias, width)
     plan = choose_plan(way.writer, model, tokenizer, way.settings)
-    return row, search(WalkingSteps(model, plan, None, row, *batch), row, bias, width)
+    return row, search(WalkingSteps(model, plan, None, row, way.batch_tokens), row, bias, width)

@@ -74,7 +74,7 @@ def measure_likelihood(
         else:
             plan = choose_plan(writer, model, tokenizer, axes)
             walks = [plan(row) for row in rows if row.slots]
-            read_at_once(model, walks, truth.tokens, truth.look, tokenizer.pad_token_id, n)
+            read_at_once(model, walks, truth.tokens, truth.look, n)
     return truth.likelihoods(blanked)
 
 
@@ -127,7 +127,7 @@ def _follow_product(model, second, tokenizer, blanked, weights: Sequence[float])
 
     with product.passes.reading.prepared():
         walks = [product.plan(row) for row in rows if row.slots]
-        walk(second, walks, write, tokenizer.pad_token_id, BATCH_TOKENS["causal"])
+        walk(second, walks, write, BATCH_TOKENS["causal"])
     return [truth.likelihoods(blanked) for truth in truths]
 
 

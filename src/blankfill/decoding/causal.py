@@ -117,7 +117,7 @@ def fill_by_walking(
         spare = {i: limit and limit - len(row.ids) for i, row in enumerate(rows)}
         walks = {i: leave_open(document, max_length, spare[i]) for i, document in walks.items()}
         write = write_freely(tokenizer, bias, sampling)
-    walk(model, [*walks.values()], write, tokenizer.pad_token_id, procedure.batch_tokens)
+    walk(model, [*walks.values()], write, procedure.batch_tokens)
     spell = Speller(tokenizer)
     filled = [
         assemble_text(text, _fills(spell, rows[i], len(text.blanks), walks.get(i)), rows[i].written)

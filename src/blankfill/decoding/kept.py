@@ -75,7 +75,7 @@ def fill_kept(
         if kept_ids not in distinct:
             distinct[kept_ids] = plan(row, [*kept_ids])
         walks.append(distinct[kept_ids])
-    walk(model, [*distinct.values()], write_best, tokenizer.pad_token_id, batch_tokens)
+    walk(model, [*distinct.values()], write_best, batch_tokens)
     settle = settle_whole(tokenizer)
     filled = [settle(text, document.written) for text, document in zip(blanked, walks, strict=True)]
     return filled, count_walks(count_parameters(model), blanked, walks)

@@ -66,7 +66,7 @@ def fill_middle(
                 left, right = split_at(text, gaps[i][number], fills[i])
                 ids = [*opening, before, *encode(left), behind, *encode(right), answer]
                 of_gap[i] = plan(TokenRow(text.id, ids), ids)
-        walk(model, [*of_gap.values()], write_best, tokenizer.pad_token_id, batch_tokens)
+        walk(model, [*of_gap.values()], write_best, batch_tokens)
         for i, document in of_gap.items():
             said = str(tokenizer.decode([token for token in document.written if token not in closings]))
             fills[i] |= zip(gaps[i][number], split_answer(said, len(gaps[i][number])), strict=True)
