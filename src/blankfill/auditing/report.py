@@ -1,16 +1,14 @@
 """`audit`: what generated texts, and a model, give away of the texts that the model was trained on."""
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Any
 
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
 from ..arguments import is_list
 from ..errors import BlankfillError
 from ..filler import Filler
+from ..loading import Model, Tokenizer
 from ..ranges import LARGEST_SEED, Range, check_number
 from ..text import DocumentError
 from .copies import Copies, measure_copies
@@ -61,8 +59,8 @@ def audit(
     generated: Iterable[str],
     *,
     names: tuple[Iterable[str], Iterable[str]] | None = None,
-    model: PreTrainedModel | str | os.PathLike | None = None,
-    tokenizer: PreTrainedTokenizerBase | str | os.PathLike | None = None,
+    model: Model | None = None,
+    tokenizer: Tokenizer | None = None,
     canaries: tuple[Iterable[str], Iterable[str]] | None = None,
     seed: int = 0,
     device: str = "auto",
