@@ -1,5 +1,6 @@
 """`audit`: what generated texts, and a model, give away of the texts that the model was trained on."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -46,7 +47,7 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that JSON can hold."""
-        return _plain(asdict(self))
+        return json.loads(json.dumps(asdict(self)))
 
     def __str__(self) -> str:
         """Return one line per measure."""
@@ -167,12 +168,6 @@ def _measure_canaries(pair: Any, filler: Filler | None, generated: Sequence[Word
     sides = {"canaries": planted, "control of canaries": control}
     loss = None if filler is None else _compare_losses(filler, sides, seed, "canaries")
     return Canaries(_compare("canaries", (planted, control), generated), loss)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    return [_plain(entry) for entry in value] if isinstance(value, list) else value
 
 
 def _lines(report: Audit) -> list[str]:
