@@ -26,6 +26,7 @@ from .slots.utf8 import HALF
 from .slots.vocabulary import Speller, check_finite, slot_bias
 from .text import BlankedText, assemble_text
 from .windows import Windows
+from .writers import Way
 
 FACTOR = 4  # a beam is by default so many times wider than the candidates that are asked for
 NARROWEST = 16
@@ -58,7 +59,7 @@ class Branch:
 class MaskedSteps:
     """What a search asks of a masked model, in any order that fills a slot once."""
 
-    def __init__(self, passes: MaskedPasses, row: TokenRow, text: BlankedText, way: Any):
+    def __init__(self, passes: MaskedPasses, row: TokenRow, text: BlankedText, way: Way):
         if way.settings.get("context") == "leaky":
             raise BlankfillError(
                 "context=leaky reads the originals, so fills have no candidates: choose both or left"
@@ -196,7 +197,7 @@ def choose_width(k: int, beam: int | None) -> int:
 
 @torch.inference_mode()
 def find_candidates(
-    way: Any,
+    way: Way,
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     text: BlankedText,
@@ -205,9 +206,8 @@ def find_candidates(
 ) -> list[Candidate]:
     """Return the k likeliest ways to fill all blanks of a text, likeliest first; see `Filler.candidates`.
 
-    `way` has the writer, its settings, the seed and the tokens of a batch. Of a text that does not fit the model a window
-    is read that has all its blanks. Tokens of bytes that make half of a character together are no way to fill a blank.
-    The model is in evaluation mode. Raises what filling raises.
+    Of a text that does not fit the model a window is read that has all its blanks. Tokens of bytes that make half of a
+    character together are no way to fill a blank. The model is in evaluation mode. Raises what filling raises.
     """
     if not text.blanks:
         return [Candidate(text.text, [], [], 0.0)]
@@ -232,7 +232,7 @@ def find_candidates(
     return answers
 
 
-def _masked(way, model, tokenizer, text: BlankedText, width: int) -> tuple[TokenRow, list[Branch]]:
+def _masked(way: Way, model, tokenizer, text: BlankedText, width: int) -> tuple[TokenRow, list[Branch]]:
     passes = MaskedPasses(model, tokenizer, GREEDY, Ledger(), way.batch_tokens)
     length, most = way.settings.get("length", "known"), way.settings.get("max_length", 4)
     with passes.reading.prepared():
@@ -241,7 +241,7 @@ def _masked(way, model, tokenizer, text: BlankedText, width: int) -> tuple[Token
         return row, search(steps, row, passes.bias, width)
 
 
-def _walking(way, model, tokenizer, text: BlankedText, width: int) -> tuple[TokenRow, list[Branch]]:
+def _walking(way: Way, model, tokenizer, text: BlankedText, width: int) -> tuple[TokenRow, list[Branch]]:
     length = way.settings.get("length", "known")
     if length == "free":
         raise BlankfillError(
