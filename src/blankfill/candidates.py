@@ -73,7 +73,7 @@ class MaskedSteps:
     def ask(self, branches: Sequence[Branch]) -> list[tuple[list[int], torch.Tensor]]:
         """Return the slots that each branch fills together next, and their log-probabilities (slots, vocabulary)."""
         works = [self._resume(branch) for branch in branches]
-        sizes = [len(work.view(self.passes.mask_id, self.passes.max_positions)) for work in works]
+        sizes = [len(self.passes.view(work)) for work in works]
         answers: dict[int, tuple[list[int], torch.Tensor]] = {}
         for batch in batch_by_size(range(len(works)), sizes.__getitem__, self.passes.batch_tokens):
             answers |= zip(batch, self._read([works[i] for i in batch]), strict=True)
@@ -91,7 +91,7 @@ class MaskedSteps:
     def _read(self, works: list[Work]) -> list[tuple[list[int], torch.Tensor]]:
         open_slots = [[*work.order.candidates()] for work in works]
         slots = [(i, slot) for i, numbers in enumerate(open_slots) for slot in numbers]
-        views = [work.view(self.passes.mask_id, self.passes.max_positions) for work in works]
+        views = [self.passes.view(work) for work in works]
         logits = self.passes.logits([work.row for work in works], views, slots)
         answers = []
         for work, numbers, rows in zip(works, open_slots, logits.split([*map(len, open_slots)]), strict=True):

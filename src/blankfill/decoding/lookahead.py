@@ -17,14 +17,7 @@ from ..memory import MEMORY
 from ..networks.attention import as_filling, kept_in
 from ..networks.evaluation import in_evaluation_mode
 from ..networks.probe import Way, choose_way, probe_texts
-from ..networks.sizes import (
-    HEAD_ROWS,
-    attention_window,
-    count_parameters,
-    hidden_states,
-    output_layer,
-    vocabulary_size,
-)
+from ..networks.sizes import HEAD_ROWS, attention_window, hidden_states, output_layer, vocabulary_size
 from ..slots.ledger import Ledger
 from ..slots.rows import TokenRow
 from ..slots.vocabulary import Speller, check_finite, slot_bias
@@ -74,7 +67,7 @@ def fill_lookahead(
             searches, lambda search: len(search.blanks), batch_tokens, lambda search: search.most
         ):
             _search(model, batch, bias)
-    return Speller(tokenizer).assemble(blanked, rows), count_walks(count_parameters(model), blanked, searches)
+    return Speller(tokenizer).assemble(blanked, rows), count_walks(model, blanked, searches)
 
 
 def check_candidates(candidates: int, n_vocabulary: int) -> None:

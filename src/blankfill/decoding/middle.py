@@ -7,7 +7,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from ..axes import check_values
 from ..errors import BlankfillError
 from ..networks.evaluation import in_evaluation_mode
-from ..networks.sizes import count_parameters, position_limit
+from ..networks.sizes import position_limit
 from ..slots.ledger import Ledger
 from ..slots.rows import TokenRow
 from ..slots.vocabulary import special_tokens
@@ -75,7 +75,7 @@ def fill_middle(
         assemble_text(text, [words[blank] for blank in text.blanks])
         for text, words in zip(blanked, fills, strict=True)
     ]
-    return filled, count_walks(count_parameters(model), blanked, walks)
+    return filled, count_walks(model, blanked, walks)
 
 
 def find_fim_tokens(tokenizer: PreTrainedTokenizerBase) -> tuple[str, str, str]:
