@@ -92,6 +92,7 @@ def refuse_no_likelihood(writer: str, axes: Mapping[str, Any]) -> None:
         raise BlankfillError(f"no likelihood: {reason}")
 
 
+@in_evaluation_mode
 def measure_weights(
     model: PreTrainedModel,
     second: PreTrainedModel,
@@ -102,8 +103,7 @@ def measure_weights(
 
     Both models read the texts once. Raises BlankfillError where the texts have no blanks.
     """
-    with evaluating(model, second):
-        by_weight = _follow_product(model, second, tokenizer, blanked, WEIGHTS)
+    by_weight = _follow_product(model, second, tokenizer, blanked, WEIGHTS)
     characters = sum(likelihood.characters for likelihood in by_weight[0])
     if not characters:
         raise BlankfillError("no document has a blank, so no weight can be chosen: give a number from 0 to 1")
