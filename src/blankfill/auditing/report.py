@@ -10,7 +10,7 @@ from ..arguments import is_list
 from ..errors import BlankfillError
 from ..filler import Filler
 from ..loading import Model, Tokenizer
-from ..ranges import LARGEST_SEED, Range, check_number
+from ..ranges import SEEDS, check_number
 from ..text import DocumentError
 from .copies import Copies, measure_copies
 from .intervals import Auc, area_under_curve
@@ -84,7 +84,7 @@ def audit(
     difference" is no proof that nothing leaks. Raises BlankfillError, which shows no text, for fewer than two texts of a
     kind, and for a held-out text that is a training text too.
     """
-    check_number("seed", seed, Range(0, LARGEST_SEED, whole=True))
+    check_number("seed", seed, SEEDS)
     seed = int(seed)  # a key of draws spells it
     kinds = {"train": train, "holdout": holdout, "generated": generated}
     texts = {name: _read(name, documents) for name, documents in kinds.items()}

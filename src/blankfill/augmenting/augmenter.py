@@ -16,18 +16,14 @@ from ..errors import BlankfillError
 from ..filler import ON_ERROR, Filler
 from ..loading import Model, Tokenizer, open_model, open_second
 from ..networks.checkpoints import model_kind, sentinel_tokens
-from ..ranges import LARGEST_SEED, MANY, Range, check_number
+from ..ranges import MANY, SEEDS, Range, check_number
 from ..slots.utf8 import HALF
 from ..text import CharSpan, DocumentError
 from .choosing import Strategy, are_rules
 from .labels import KEEP, POLICIES, join, move_entities
 from .sources import Source, SourceReader
 
-SHARES, TIMES, SEEDS = (
-    Range(0, 1, above=True),
-    Range(1, MANY, whole=True),
-    Range(0, LARGEST_SEED, whole=True),
-)
+SHARES, TIMES = Range(0, 1, above=True), Range(1, MANY, whole=True)
 OF_DRAWING, OF_GIBBS = {"top_k", "top_p"}, {"order", "sweeps"}  # refused at temperature 0
 
 

@@ -1,7 +1,7 @@
 """The texts that are given to an augmenter, with their entities and the spans that may be replaced."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ..arguments import list_requests, read_spans, to_list
@@ -22,9 +22,9 @@ class Source:
     place: str
     name: str
     text: str
-    entities: list[Entity] = field(default_factory=list)
-    eligible: list[CharSpan] = field(default_factory=list)
-    keys: list[str] | None = None
+    entities: list[Entity]
+    eligible: list[CharSpan]
+    keys: list[str] | None
 
 
 class SourceReader:
