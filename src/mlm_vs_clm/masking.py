@@ -169,7 +169,8 @@ def check_masking(strategy: str, ratio: float) -> None:
     """Raise StudyError for settings that no document could satisfy."""
     if strategy not in STRATEGIES:
         raise StudyError(f"masking.strategy={strategy} is unknown: choose one of {', '.join(STRATEGIES)}")
-    check_ratio("masking.ratio", ratio)
+    if not 0 <= ratio <= 1:
+        raise StudyError(f"masking.ratio={ratio} must be between 0 and 1")
 
 
 def check_kinds(strategy: str, tags: Sequence[str], types: Sequence[str]) -> None:
@@ -184,12 +185,6 @@ def check_kinds(strategy: str, tags: Sequence[str], types: Sequence[str]) -> Non
         raise StudyError(f"masking.strategy={strategy} needs masking.tags, such as masking.tags=[NOUN]")
     if unknown := [tag for tag in tags if tag not in TAGS]:
         raise StudyError(f"masking.tags: {unknown[0]} is unknown: choose among {', '.join(TAGS)}")
-
-
-def check_ratio(name: str, ratio: float) -> None:
-    """Raise StudyError for a ratio outside [0, 1]."""
-    if not 0 <= ratio <= 1:
-        raise StudyError(f"{name}={ratio} must be between 0 and 1")
 
 
 def tag_entities(documents: list[Document], tagger_path: str) -> list[Document]:
