@@ -13,9 +13,9 @@ from blankfill.text import (
     assemble_text,
     find_words,
     fold_case,
-    insert_missing_spaces,
     split_words,
 )
+from mlm_vs_clm.arms.recasing import insert_missing_spaces
 from mlm_vs_clm.corpora.windows import Cutting, cut
 from mlm_vs_clm.documents import (
     SENTENCE_END,

@@ -15,8 +15,8 @@ from blankfill.slots import sampling
 from blankfill.slots.orders import PLANS
 from blankfill.slots.rows import to_rows
 from blankfill.slots.sampling import GREEDY
-from blankfill.text import assemble_text, find_words, insert_missing_spaces
-from mlm_vs_clm.arms.recasing import Recaser
+from blankfill.text import assemble_text, find_words
+from mlm_vs_clm.arms.recasing import Recaser, insert_missing_spaces
 
 
 def outside(text, spans, blanks):

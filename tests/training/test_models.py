@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,8 @@ from blankfill.draws import keyed_rng
 from blankfill.networks.checkpoints import load_model, load_tokenizer
 from mlm_vs_clm.corpora.packages import locate
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.pipeline.artifacts import Runtime
-from mlm_vs_clm.pipeline.model_stages import make_start
+from mlm_vs_clm.pipeline.artifacts import RECORD, Runtime
+from mlm_vs_clm.pipeline.model_stages import make_start, refuse_unknown_corpus
 from mlm_vs_clm.training.batches import find_target_tokens, pad_examples, tokenize
 from mlm_vs_clm.training.budgets import choose_budget
 from mlm_vs_clm.training.loss import PredictedLoss
@@ -308,3 +309,16 @@ def test_random_weights_take_shape_and_tokenizer_of_an_encoder_and_only_those(fo
     assert torch.equal(made["new"][layer], made["again"][layer])
     assert not torch.equal(made["new"][layer], made["pretrained"][layer])
     assert load_tokenizer(tmp_path / "new").get_vocab() == load_tokenizer(folders["bert"]).get_vocab()
+
+
+def test_a_corpus_in_a_script_that_the_model_does_not_know_is_one_line(
+    tokenizer, tokenizers, texts, tmp_path
+):
+    for name, about in (("start", {"name": "tiny", "source": "a/b"}), ("corpus", {"name": "own"})):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / RECORD).write_text(json.dumps({"settings": about}))
+    check = partial(refuse_unknown_corpus, tmp_path / "start", corpus=tmp_path / "corpus")
+    check(tokenizer, texts=texts)
+    check(tokenizers["gpt2"], texts=["Принимать две таблетки"])  # it knows every byte
+    with pytest.raises(StudyError, match=r"model tiny \(a/b\): 100% of the tokens of corpus own are unknown"):
+        check(tokenizer, texts=["Принимать две таблетки"])

@@ -64,7 +64,7 @@ def test_loss_at_predicted_positions_is_the_full_one_and_its_gradients_are_those
     monkeypatch.setattr(loss, "HEAD_ROWS", rows)
     objective = OBJECTIVES[name]
     model = as_kind(start_from_scratch(SHAPE, tokenizer, 1), objective.kind, tokenizer).eval()
-    neighbours = Neighbours([(document.ids, document.word_of) for document in documents])
+    neighbours = Neighbours(documents)
     marks = replace(find_target_tokens(tokenizer, model), neighbours=neighbours)
     rng = np.random.default_rng(0)
     batch = pad_examples([objective.make_example(d, NOISE, marks, rng) for d in documents], 0)
