@@ -26,7 +26,7 @@ TEXT = TokenizedDocument(
     np.array([1, *range(4, 4 + WORDS), 2]), np.array([-1, *range(WORDS), -1]), sentences=(1 + WORDS // 2,)
 )
 NOISE = Noise(ratio=0.5, unit="token", mask_share=1.0, random_share=0.0)
-NEIGHBOURS = Neighbours([(TEXT.ids, TEXT.word_of)])
+NEIGHBOURS = Neighbours([TEXT])
 TOKENS = TargetTokens(mask=3, n_vocabulary=len(NAMES), start=1, neighbours=NEIGHBOURS)
 SEED = 94  # a draw in which every objective has something masked and fim moves its span
 COLUMNS = 5

@@ -1,20 +1,16 @@
 """The public functions `fill` and `score`, for one call with one model."""
 
-import os
 from collections.abc import Iterable
 from typing import Any
 
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from .config import FillConfig
 from .filled import Filled
 from .filler import Filler
 from .likelihood import Likelihood
+from .loading import Model, Tokenizer
 from .text import CharSpan
-
-Model = PreTrainedModel | str | os.PathLike
-Tokenizer = PreTrainedTokenizerBase | str | os.PathLike
 
 
 def fill(

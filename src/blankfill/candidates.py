@@ -26,6 +26,7 @@ from .slots.utf8 import HALF
 from .slots.vocabulary import Speller, check_finite, slot_bias
 from .text import BlankedText, assemble_text
 from .windows import Windows
+from .writers import Way
 
 FACTOR = 4  # a beam is by default so many times wider than the candidates that are asked for
 NARROWEST = 16
@@ -58,7 +59,7 @@ class Branch:
 class MaskedSteps:
     """What a search asks of a masked model, in any order that fills a slot once."""
 
-    def __init__(self, passes: MaskedPasses, row: TokenRow, text: BlankedText, way: Any):
+    def __init__(self, passes: MaskedPasses, row: TokenRow, text: BlankedText, way: Way):
         if way.settings.get("context") == "leaky":
             raise BlankfillError(
                 "context=leaky reads the originals, so fills have no candidates: choose both or left"
@@ -72,7 +73,7 @@ class MaskedSteps:
     def ask(self, branches: Sequence[Branch]) -> list[tuple[list[int], torch.Tensor]]:
         """Return the slots that each branch fills together next, and their log-probabilities (slots, vocabulary)."""
         works = [self._resume(branch) for branch in branches]
-        sizes = [len(work.view(self.passes.mask_id, self.passes.max_positions)) for work in works]
+        sizes = [len(self.passes.view(work)) for work in works]
         answers: dict[int, tuple[list[int], torch.Tensor]] = {}
         for batch in batch_by_size(range(len(works)), sizes.__getitem__, self.passes.batch_tokens):
             answers |= zip(batch, self._read([works[i] for i in batch]), strict=True)
@@ -90,7 +91,7 @@ class MaskedSteps:
     def _read(self, works: list[Work]) -> list[tuple[list[int], torch.Tensor]]:
         open_slots = [[*work.order.candidates()] for work in works]
         slots = [(i, slot) for i, numbers in enumerate(open_slots) for slot in numbers]
-        views = [work.view(self.passes.mask_id, self.passes.max_positions) for work in works]
+        views = [self.passes.view(work) for work in works]
         logits = self.passes.logits([work.row for work in works], views, slots)
         answers = []
         for work, numbers, rows in zip(works, open_slots, logits.split([*map(len, open_slots)]), strict=True):
@@ -110,9 +111,9 @@ class MaskedSteps:
 class WalkingSteps:
     """The same of a model that reads on: each branch is read up to its next slot."""
 
-    def __init__(self, model: Any, plan, mix, row: TokenRow, pad_id: int, batch_tokens: int):
-        self.model, self.plan, self.mix, self.row = model, plan, mix, row
-        self.pad_id, self.batch_tokens = pad_id, batch_tokens
+    def __init__(self, model: Any, plan, mix, row: TokenRow, batch_tokens: int):
+        self.model, self.plan, self.mix = model, plan, mix
+        self.row, self.batch_tokens = row, batch_tokens
 
     def ask(self, branches: Sequence[Branch]) -> list[tuple[list[int], torch.Tensor]]:
         """Return the next slot of each branch, and its log-probabilities."""
@@ -132,7 +133,7 @@ class WalkingSteps:
 
         for document in walks:
             document.writes = document.writes[: n + 1]
-        walk(self.model, walks, write, self.pad_id, self.batch_tokens)
+        walk(self.model, walks, write, self.batch_tokens)
         return [([n], answers[str(i)][None]) for i in range(len(branches))]
 
 
@@ -196,7 +197,7 @@ def choose_width(k: int, beam: int | None) -> int:
 
 @torch.inference_mode()
 def find_candidates(
-    way: Any,
+    way: Way,
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     text: BlankedText,
@@ -205,9 +206,8 @@ def find_candidates(
 ) -> list[Candidate]:
     """Return the k likeliest ways to fill all blanks of a text, likeliest first; see `Filler.candidates`.
 
-    `way` has the writer, its settings, the seed and the tokens of a batch. Of a text that does not fit the model a window
-    is read that has all its blanks. Tokens of bytes that make half of a character together are no way to fill a blank.
-    The model is in evaluation mode. Raises what filling raises.
+    Of a text that does not fit the model a window is read that has all its blanks. Tokens of bytes that make half of a
+    character together are no way to fill a blank. The model is in evaluation mode. Raises what filling raises.
     """
     if not text.blanks:
         return [Candidate(text.text, [], [], 0.0)]
@@ -232,7 +232,7 @@ def find_candidates(
     return answers
 
 
-def _masked(way, model, tokenizer, text: BlankedText, width: int) -> tuple[TokenRow, list[Branch]]:
+def _masked(way: Way, model, tokenizer, text: BlankedText, width: int) -> tuple[TokenRow, list[Branch]]:
     passes = MaskedPasses(model, tokenizer, GREEDY, Ledger(), way.batch_tokens)
     length, most = way.settings.get("length", "known"), way.settings.get("max_length", 4)
     with passes.reading.prepared():
@@ -241,8 +241,8 @@ def _masked(way, model, tokenizer, text: BlankedText, width: int) -> tuple[Token
         return row, search(steps, row, passes.bias, width)
 
 
-def _walking(way, model, tokenizer, text: BlankedText, width: int) -> tuple[TokenRow, list[Branch]]:
-    length, batch = way.settings.get("length", "known"), (tokenizer.pad_token_id, way.batch_tokens)
+def _walking(way: Way, model, tokenizer, text: BlankedText, width: int) -> tuple[TokenRow, list[Branch]]:
+    length = way.settings.get("length", "known")
     if length == "free":
         raise BlankfillError(
             "candidates have blanks of a fixed number of tokens: set length to one or known, or give counts"
@@ -256,7 +256,7 @@ def _walking(way, model, tokenizer, text: BlankedText, width: int) -> tuple[Toke
         second = way.settings["second"]
         product = Product(model, second, tokenizer, way.settings.get("weight", 0.5))
         with product.passes.reading.prepared():
-            steps = WalkingSteps(second, product.plan, product.mix, row, *batch)
+            steps = WalkingSteps(second, product.plan, product.mix, row, way.batch_tokens)
             return row, search(steps, row, bias, width)
     plan = choose_plan(way.writer, model, tokenizer, way.settings)
-    return row, search(WalkingSteps(model, plan, None, row, *batch), row, bias, width)
+    return row, search(WalkingSteps(model, plan, None, row, way.batch_tokens), row, bias, width)

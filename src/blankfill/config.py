@@ -1,8 +1,7 @@
 """The settings of filling as one object: what the model sees, how long fills are, in which order, how tokens are drawn."""
 
 from dataclasses import dataclass, fields
-from types import NoneType
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args
 
 from .axes import AXIS
 from .errors import BlankfillError
@@ -118,10 +117,5 @@ def check_config(config: Any) -> FillConfig:
 
 def types_of_settings() -> dict[str, type]:
     """Return the type of each setting by name: str, int or float."""
-    hints = get_type_hints(FillConfig)
-    return {
-        setting.name: next(
-            (kind for kind in get_args(hints[setting.name]) if kind is not NoneType), hints[setting.name]
-        )
-        for setting in fields(FillConfig)
-    }
+    kinds = {setting.name: get_args(setting.type) or (setting.type,) for setting in fields(FillConfig)}
+    return {name: of_name[0] for name, of_name in kinds.items()}  # of `str | None` the first

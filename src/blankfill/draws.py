@@ -19,6 +19,11 @@ def keyed_uniform(*key: object) -> float:
     return int.from_bytes(digest[:7], "big") / 2**56
 
 
+def name_text(text: str) -> str:
+    """Return the name of a text in a key: the same for the same text, wherever it stands."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def pick_singly(n_eligible: int, n_masked: int, rng: np.random.Generator) -> list[int]:
     """Return places among the eligible words, each with the same probability."""
     return [int(place) for place in rng.choice(n_eligible, size=n_masked, replace=False)] if n_masked else []

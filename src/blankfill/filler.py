@@ -1,12 +1,10 @@
 """The object that fills blanks, finds candidates for them and scores what stands in them, with one model."""
 
-import os
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from .arguments import Request, iterate_requests, list_requests
 from .axes import AXIS
@@ -16,7 +14,7 @@ from .decoding.walking import STEP
 from .errors import BlankfillError
 from .filled import Event, Filled, Infill, collect
 from .likelihood import Likelihood, refuse_no_likelihood
-from .loading import open_model, open_second
+from .loading import Model, Tokenizer, open_model, open_second
 from .networks.evaluation import evaluating
 from .networks.linear import packing_if_worth
 from .ranges import MANY, Range, check_number
@@ -38,7 +36,6 @@ from .writers import FillTexts, Way, check_way, choose_writer, fill_skipping_fai
 
 MARKER = "___"
 ON_ERROR = ("raise", "skip")
-AT_ONCE = ("masked",)  # read whole texts in a pass
 CHARACTERS = 128  # of the texts that are held at a time, per token of a batch
 
 
@@ -62,14 +59,14 @@ class Filler:
 
     def __init__(
         self,
-        model: PreTrainedModel | str | os.PathLike,
-        tokenizer: PreTrainedTokenizerBase | str | os.PathLike | None = None,
+        model: Model,
+        tokenizer: Tokenizer | None = None,
         *,
         device: str | torch.device = "auto",
         dtype: str | torch.dtype = "auto",
         batch_tokens: int = 2048,
         config: FillConfig | None = None,
-        second: PreTrainedModel | str | os.PathLike | None = None,
+        second: Model | None = None,
         **settings: Any,
     ):
         check_number("batch_tokens", batch_tokens, Range(1, MANY, whole=True))
@@ -294,5 +291,5 @@ class Filler:
         if is_exact:
             refuse_no_likelihood(writer, settings | {"length": "known"})
         check_way(writer, settings, config.temperature)
-        n = self.batch_tokens * (1 if writer in AT_ONCE else STEP)
-        return Way(writer, settings, config.sampling(), n)
+        n_times = 1 if writer == "masked" else STEP  # a masked model reads whole texts in a pass
+        return Way(writer, settings, config.sampling(), n_times * self.batch_tokens)

@@ -74,7 +74,7 @@ def measure_likelihood(
         else:
             plan = choose_plan(writer, model, tokenizer, axes)
             walks = [plan(row) for row in rows if row.slots]
-            read_at_once(model, walks, truth.tokens, truth.look, tokenizer.pad_token_id, n)
+            read_at_once(model, walks, truth.tokens, truth.look, n)
     return truth.likelihoods(blanked)
 
 
@@ -92,6 +92,7 @@ def refuse_no_likelihood(writer: str, axes: Mapping[str, Any]) -> None:
         raise BlankfillError(f"no likelihood: {reason}")
 
 
+@in_evaluation_mode
 def measure_weights(
     model: PreTrainedModel,
     second: PreTrainedModel,
@@ -102,8 +103,7 @@ def measure_weights(
 
     Both models read the texts once. Raises BlankfillError where the texts have no blanks.
     """
-    with evaluating(model, second):
-        by_weight = _follow_product(model, second, tokenizer, blanked, WEIGHTS)
+    by_weight = _follow_product(model, second, tokenizer, blanked, WEIGHTS)
     characters = sum(likelihood.characters for likelihood in by_weight[0])
     if not characters:
         raise BlankfillError("no document has a blank, so no weight can be chosen: give a number from 0 to 1")
@@ -127,7 +127,7 @@ def _follow_product(model, second, tokenizer, blanked, weights: Sequence[float])
 
     with product.passes.reading.prepared():
         walks = [product.plan(row) for row in rows if row.slots]
-        walk(second, walks, write, tokenizer.pad_token_id, BATCH_TOKENS["causal"])
+        walk(second, walks, write, BATCH_TOKENS["causal"])
     return [truth.likelihoods(blanked) for truth in truths]
 
 

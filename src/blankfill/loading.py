@@ -18,6 +18,8 @@ from .networks.checkpoints import (
 )
 from .networks.folders import SETTINGS
 
+Model = PreTrainedModel | str | os.PathLike
+Tokenizer = PreTrainedTokenizerBase | str | os.PathLike
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 

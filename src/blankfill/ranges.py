@@ -54,6 +54,9 @@ class Range:
         return ", or ".join([f"{self.what}, {words}" if is_named else words, *self.also])
 
 
+SEEDS = Range(0, LARGEST_SEED, whole=True)
+
+
 def number(default: Any, low: float, high: float = math.inf, **limits: Any) -> Any:
     """Return a field of a dataclass with its default and its range; a mutable default is given by what makes it."""
     options: dict = {"default_factory": default} if callable(default) else {"default": default}

@@ -2,8 +2,7 @@
 
 import re
 import unicodedata
-from bisect import bisect_right
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -90,16 +89,6 @@ class DocumentError(BlankfillError):
     def __init__(self, id: str, problem: str):
         super().__init__(f"document {id}: {problem}")
         self.id, self.problem = id, problem
-
-
-@dataclass(frozen=True)
-class Corruption:
-    """The words of a document (character offsets), which are blanks (word indices), of how many the ratio is a share."""
-
-    id: str
-    words: list[CharSpan]
-    blanks: list[int]
-    n_eligible: int
 
 
 @dataclass(frozen=True)
@@ -253,21 +242,3 @@ def blank_out(id: str, text: str, blanks: list[CharSpan], counts: list[int] | No
 
 def _words_between(text: str, start: int, end: int) -> list[CharSpan]:
     return [(start + first, start + last) for first, last in find_words(text[start:end])]
-
-
-def insert_missing_spaces(blanked: BlankedText, filled: FilledText) -> FilledText:
-    """Insert a space where a fill would run into the word beside it, as a word put for punctuation does.
-
-    Between words that are characters (Chinese, Thai) there is none. The spaces are outside the spans; all other characters are kept.
-    """
-    text, gaps = filled.text, set()
-    for start, end in (span for word in blanked.blanks if (span := filled.spans[word])):
-        if would_merge(text, start):
-            gaps.add(start)
-        if would_merge(text, end):
-            gaps.add(end)
-    places = sorted(gaps)
-    spaced = " ".join(text[a:b] for a, b in pairwise([0, *places, len(text)]))
-    shifts = [bisect_right(places, span[0]) if span else 0 for span in filled.spans]
-    spans = [span and (span[0] + n, span[1] + n) for span, n in zip(filled.spans, shifts, strict=True)]
-    return replace(filled, text=spaced, spans=spans)

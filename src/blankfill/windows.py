@@ -131,11 +131,8 @@ class Windows:
         if start and not self.encode.adds_space:
             first = text.words[start - 1][1]
         first = first if start else 0
-        last = text.words[end - 1][1] if end < len(text.words) else len(text.text)
-        words = [(a - first, b - first) for a, b in text.words[start:end]]
-        blanks, counts = [blank - start for blank in text.blanks[:n_blanks]], text.counts
         name = text.id if number == 1 else f"{text.id} (window {number})"
-        return BlankedText(name, text.text[first:last], words, blanks, counts and counts[:n_blanks])
+        return _take(text, slice(start, end), slice(n_blanks), first, name)
 
 
 def _spread(near: range, costs: dict[int, int], first: int, room: int, most: int) -> tuple[int, int]:
@@ -180,11 +177,16 @@ def _surround(text: BlankedText, fills: Sequence[str], n_done: int, reach: int) 
     end = min(first + reach + 1, len(text.words))
     after = bisect_left(text.blanks, end)
     left = text.words[start][0] if start else 0
-    right = text.words[end - 1][1] if end < len(text.words) else len(text.text)
-    words = [(a - left, b - left) for a, b in text.words[start:end]]
-    blanks, counts = [blank - start for blank in text.blanks[before:after]], text.counts
-    part = BlankedText(text.id, text.text[left:right], words, blanks, counts and counts[before:after])
+    part = _take(text, slice(start, end), slice(before, after), left, text.id)
     return _settle(part, fills[before:n_done])
+
+
+def _take(text: BlankedText, words: slice, blanks: slice, first: int, id: str) -> BlankedText:
+    """Return some words of a text, from its character `first` on, as a text of its own with some of its blanks."""
+    last = text.words[words.stop - 1][1] if words.stop < len(text.words) else len(text.text)
+    spans = [(start - first, end - first) for start, end in text.words[words]]
+    numbers = [blank - words.start for blank in text.blanks[blanks]]
+    return BlankedText(id, text.text[first:last], spans, numbers, text.counts and text.counts[blanks])
 
 
 def _settle(text: BlankedText, fills: Sequence[str]) -> BlankedText:

@@ -1,12 +1,12 @@
 """Which words of a document are masked: one decision, shared by every arm."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from blankfill.draws import pick_runs, pick_singly
-from blankfill.text import OF_RUN, PUNCTUATION, CharSpan, Corruption, find_words
+from blankfill.text import OF_RUN, PUNCTUATION, CharSpan, find_words
 
 from .documents import LEAST_STOPWORDS, Document, Entity, check_offsets, classify_word, measure_stopwords
 from .errors import StudyError
@@ -96,6 +96,16 @@ PICKS: dict[str, Pick] = {
 }
 
 
+@dataclass(frozen=True)
+class Corruption:
+    """The words of a document (character offsets), which are blanks (word indices), of how many the ratio is a share."""
+
+    id: str
+    words: list[CharSpan]
+    blanks: list[int]
+    n_eligible: int
+
+
 def mask_words(document: Document, strategy: str, ratio: float, rng: np.random.Generator) -> Corruption:
     """Choose the blanks of a document: `ratio` of the words that the strategy may mask (or counts), rounded to a count.
 
@@ -159,7 +169,8 @@ def check_masking(strategy: str, ratio: float) -> None:
     """Raise StudyError for settings that no document could satisfy."""
     if strategy not in STRATEGIES:
         raise StudyError(f"masking.strategy={strategy} is unknown: choose one of {', '.join(STRATEGIES)}")
-    check_ratio("masking.ratio", ratio)
+    if not 0 <= ratio <= 1:
+        raise StudyError(f"masking.ratio={ratio} must be between 0 and 1")
 
 
 def check_kinds(strategy: str, tags: Sequence[str], types: Sequence[str]) -> None:
@@ -174,12 +185,6 @@ def check_kinds(strategy: str, tags: Sequence[str], types: Sequence[str]) -> Non
         raise StudyError(f"masking.strategy={strategy} needs masking.tags, such as masking.tags=[NOUN]")
     if unknown := [tag for tag in tags if tag not in TAGS]:
         raise StudyError(f"masking.tags: {unknown[0]} is unknown: choose among {', '.join(TAGS)}")
-
-
-def check_ratio(name: str, ratio: float) -> None:
-    """Raise StudyError for a ratio outside [0, 1]."""
-    if not 0 <= ratio <= 1:
-        raise StudyError(f"{name}={ratio} must be between 0 and 1")
 
 
 def tag_entities(documents: list[Document], tagger_path: str) -> list[Document]:

@@ -42,7 +42,7 @@ def test_the_grid_is_what_the_attention_receives(name, received, texts, tokenize
     if name == "hybrid":
         make_switchable(model)
     document = tokenize(texts, tokenizer, 64)[3]
-    neighbours = Neighbours([(document.ids, document.word_of)])
+    neighbours = Neighbours([document])
     marks = replace(find_target_tokens(tokenizer, model), neighbours=neighbours)
     objective = TrainedObjective(name, attention_grids.NOISE)
     n_kinds = len(split_batches(name, attention_grids.NOISE))

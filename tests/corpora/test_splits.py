@@ -93,7 +93,6 @@ def test_official_parts_feed_their_own_splits(tmp_path, rows):
     for split, windows in corpus.splits.items():
         assert {window.origin_id in of_test_file for window in windows} == {split == "test"}
     assert corpus.card["dropped"]["not drawn"] == 2 * 16
-    assert_refused("expected one file for each", build, PARTED, {"train": files["train"]}, SMALL, WINDOWS)
 
 
 def test_sizes_that_are_not_given_follow_from_the_corpus(tmp_path, rows):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from blankfill.text import split_words
-from mlm_vs_clm.corpora.windows import cut
+from mlm_vs_clm.corpora.windows import Cutting, cut
 from mlm_vs_clm.documents import Document, Entity, find_sentence_starts
 
 
@@ -36,7 +36,7 @@ def test_sentences_worked_by_hand(text):
 def test_windows_hold_as_many_whole_sentences_as_fit_and_what_does_not_is_recorded(
     text, entities, most, least, windows, dropped
 ):
-    result = cut([Document("d", text, entities=entities)], max_words=most, min_words=least)
+    result = cut([Document("d", text, entities=entities)], Cutting(most, least, seed=0))
     assert [(one.id, one.text) for one in result.documents] == [(f"d-{n}", w) for n, w in enumerate(windows)]
     assert [f"{row['id']}: {row['reason']}" for row in result.dropped] == dropped
 
@@ -44,7 +44,7 @@ def test_windows_hold_as_many_whole_sentences_as_fit_and_what_does_not_is_record
 def test_no_border_inside_an_entity_and_offsets_follow():
     text = "He took B. Subtilis today again."
     document = Document("d", text, entities=(Entity(8, 19, "Thing"),))
-    first, second, third = cut([document], max_words=3, min_words=1).documents
+    first, second, third = cut([document], Cutting(3, 1, seed=0)).documents
     assert [first.text, second.text, third.text] == ["He took", "B. Subtilis", "today again."]
     assert second.entities == (Entity(0, 11, "Thing"),) and not first.entities + third.entities
 
@@ -57,7 +57,7 @@ def test_any_text_is_cut_into_slices_that_together_hold_every_word_and_entity():
         starts = [match for match in range(len(text)) if text.startswith("ran", match)]
         ends = [len(text[: start + 5].rstrip()) for start in starts]
         entities = tuple(Entity(start, end, "X") for start, end in zip(starts, ends, strict=True))
-        windows = cut([Document("d", text, entities=entities)], max_words=12, min_words=1).documents
+        windows = cut([Document("d", text, entities=entities)], Cutting(12, 1, seed=0)).documents
         position = 0
         for window in windows:
             position = text.index(window.text, position) + len(window.text)

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_cells import CLAIMS, MAIN
+from refusals import assert_refused
 
-from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.evidence.answers import answer
 from mlm_vs_clm.evidence.cells import Cell, ScoredCell, TrainedCell
 from mlm_vs_clm.evidence.claims import hash_rules, load_rules
@@ -325,15 +325,13 @@ def test_ratings_of_one_author_are_one_unit():
 def test_rules_are_checked_and_hashed(tmp_path):
     path = tmp_path / "claims.yaml"
     path.write_text(CLAIMS.read_text().replace("gate: first", "gate: nobody"))
-    with pytest.raises(StudyError, match="claim C2: gate nobody is unknown"):
-        load_rules(path, MAIN)
+    assert_refused("claim C2: gate nobody is unknown", load_rules, path, MAIN)
     for named, told in (
         ("name: masked half, kind: nothing", "kind nothing is unknown"),
         ("n: 1", "has no name"),
     ):
         path.write_text(CLAIMS.read_text().replace("name: masked half", named, 1))
-        with pytest.raises(StudyError, match=f"claim C3: a condition:? {told}"):
-            load_rules(path, MAIN)
+        assert_refused(f"claim C3: a condition:? {told}", load_rules, path, MAIN)
     path.write_text(CLAIMS.read_text().replace("margin: 0.02", "margin: 0.03"))
     assert hash_rules(load_rules(path, MAIN)) != hash_rules(RULES)
 

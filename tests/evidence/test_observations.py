@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_cells import list_models, matched, scored, trained
+from refusals import assert_refused
 
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.evidence.cells import Cell, TrainedCell
@@ -149,16 +150,14 @@ def test_numbers_take_the_least_room_that_holds_them_and_the_bytes_are_the_same(
 def test_a_study_without_a_frame_is_one_line(tmp_path, frame, read):
     write_and_read(observe([matched("mlm", [1])]), tmp_path)
     (tmp_path / frame).unlink()
-    with pytest.raises(StudyError, match=f"does not hold all frames of a study .*{frame}"):
-        read(tmp_path)
+    assert_refused(f"does not hold all frames of a study .*{frame}", read, tmp_path)
 
 
 def test_a_frame_that_was_cut_off_is_one_line(tmp_path):
     write_and_read(observe([matched("mlm", [1]), matched("clm", [1])]), tmp_path)
     cells = tmp_path / "cells.csv"
     cells.write_bytes(cells.read_bytes()[:-20])
-    with pytest.raises(StudyError, match="cells.csv is cut off in its last line"):
-        load_observations(tmp_path)
+    assert_refused("cells.csv is cut off in its last line", load_observations, tmp_path)
 
 
 def test_scores_lose_digits_only_where_their_order_and_no_answer_stay():

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pandas as pd
-import pytest
+from refusals import assert_refused
 
-from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.evidence import tables as tidy
 
 
@@ -36,13 +35,11 @@ def test_the_main_cell_is_that_of_the_study():
     main = tidy.main_cell({"study": study})
     rows = pd.DataFrame({"strategy": ["random", "entities", "entities"], "ratio": [0.4, 0.4, 1.0]})
     assert main == ("entities", 0.4) and list(tidy.at_main_cell(rows, main).index) == [1]
-    with pytest.raises(StudyError, match="study.yaml says nothing"):
-        tidy.main_cell({"study": study.iloc[:0]})
+    assert_refused("study.yaml says nothing", tidy.main_cell, {"study": study.iloc[:0]})
 
 
 def test_the_results_folder_of_a_notebook(tmp_path):
-    with pytest.raises(StudyError, match="make reproduce"):
-        tidy.find_results({}, tmp_path)
+    assert_refused("make reproduce", tidy.find_results, {}, tmp_path)
     for scale in ("laptop", "smoke"):
         (tmp_path / scale).mkdir()
     (tmp_path / "smoke" / "study.yaml").touch()

@@ -13,10 +13,10 @@ from blankfill.text import (
     assemble_text,
     find_words,
     fold_case,
-    insert_missing_spaces,
     split_words,
 )
-from mlm_vs_clm.corpora.windows import cut
+from mlm_vs_clm.arms.recasing import insert_missing_spaces
+from mlm_vs_clm.corpora.windows import Cutting, cut
 from mlm_vs_clm.documents import (
     SENTENCE_END,
     Document,
@@ -161,7 +161,7 @@ def test_a_space_keeps_a_fill_from_running_into_hindi_and_none_is_put_into_chine
 @pytest.mark.parametrize("name", TEXTS)
 def test_windows_are_slices_that_hold_every_word(name):
     text = (TEXTS[name].replace("|", "") + " ") * 9
-    windows = cut([Document("d", text)], max_words=7, min_words=1).documents
+    windows = cut([Document("d", text)], Cutting(7, 1, seed=0)).documents
     assert all(window.text in text and len(split_words(window.text)) <= 7 for window in windows)
     assert [word for window in windows for word in split_words(window.text)] == split_words(text)
 

@@ -285,9 +285,8 @@ def fake_about() -> dict:
         "scale": "smoke",
         "command": "make reproduce SCALE=smoke",
         "initialisation": "a fake encoder",
-        "models": [{"objective": name, "parameters": 22_700_000} for name in ("mlm", "clm")],
-        "deviations": [{"what": "corpus", "paper": "discharge summaries", "here": "abstracts"}],
+        "budget": "",
+        "models": ["clm", "mlm"],
         "versions": {"python": "3.11", "mlm-vs-clm": "0"},
-        "citation": ["The authors. A title (version 0)."],
         "artifacts": [{"stage": "corpus", "artifacts": 1, "names": "corpus/0"}],
     }

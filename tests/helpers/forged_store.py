@@ -6,11 +6,12 @@ from itertools import product
 
 import numpy as np
 
-from blankfill.text import BlankedText, Corruption, assemble_text, find_words
+from blankfill.text import BlankedText, assemble_text, find_words
 from mlm_vs_clm.corpora import save
 from mlm_vs_clm.corpora.storage import Corpus
 from mlm_vs_clm.documents import Document
 from mlm_vs_clm.files import hash_file, write_lines, write_table
+from mlm_vs_clm.masking import Corruption
 from mlm_vs_clm.pipeline.artifacts import RECORD, hash_contents
 from mlm_vs_clm.pipeline.cells import save_corruptions, save_filled
 from mlm_vs_clm.pipeline.downstream import COLUMNS as TASK_COLUMNS

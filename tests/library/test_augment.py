@@ -8,7 +8,7 @@ import pytest
 import torch
 from corpus_files import put
 from datasets import Dataset, Features, Sequence, Value
-from refusals import SECRET
+from refusals import SECRET, assert_refused
 from tiny_models import NETWORKS
 
 from blankfill import BlankfillError, InfillAugmenter, augment, find_words
@@ -233,8 +233,7 @@ def test_rows_of_one_id_have_draws_of_their_own(augmenter, texts):
     assert made["id"] == batch["id"] and len({*made["text"]}) == 4
     alone = augmenter.augment(batch["text"], ids=["7-1", "7-3", "7-4", "7-2"])
     assert made["text"] == [variant["text"] for (variant,) in alone]
-    with pytest.raises(BlankfillError, match="ids: number 0 is a NoneType"):
-        augmenter(batch | {"id": [None] * 4})
+    assert_refused("ids: number 0 is a NoneType", augmenter, batch | {"id": [None] * 4})
 
 
 def test_datasets_map_an_augmenter(augmenter, texts):
@@ -268,16 +267,14 @@ def test_labels_by_key_come_back_by_key(augmenter, start, tokenizer, texts):
     (one,) = dropping.augment(texts[0], entities={"start": [0], "end": [3]})
     assert one["entities"] in ({"start": [], "end": []}, {"start": [0], "end": [3]})
     for wrong in ({"start": [0], "end": []}, {"start": 0, "end": 3}, {}):
-        with pytest.raises(BlankfillError, match="a list is needed, this is a dict"):
-            augmenter.augment(texts[0], entities=wrong)
+        assert_refused("a list is needed, this is a dict", augmenter.augment, texts[0], entities=wrong)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_kind_of_network_varies_or_is_refused(networks, name):
     model, tokenizer = networks[name]
     if not NETWORKS[name][3]:
-        with pytest.raises(BlankfillError, match="writes the whole text anew"):
-            InfillAugmenter(model, tokenizer)
+        assert_refused("writes the whole text anew", InfillAugmenter, model, tokenizer)
         return
     (variant,) = augment(DOSE, model, tokenizer, share=0.4, protect=[(17, 32)], entities=LABELS[:1])
     # An encoder-decoder had no answer, so the original stays.
@@ -304,8 +301,7 @@ def test_every_kind_of_network_varies_or_is_refused(networks, name):
     ],
 )
 def test_settings_are_refused_before_any_text(start, tokenizer, settings, says):
-    with pytest.raises(BlankfillError, match=says):
-        InfillAugmenter(start, tokenizer, **settings)
+    assert_refused(says, InfillAugmenter, start, tokenizer, **settings)
 
 
 def test_an_empty_list_protects_nothing_and_a_namedtuple_comes_back(start, tokenizer, texts):
@@ -321,10 +317,8 @@ def test_words_are_drawn_where_the_model_draws_any(start, causal_model, tokenize
     assert InfillAugmenter(start, tokenizer, temperature=0.0).filler.config.temperature == 0.0
     looks_ahead = InfillAugmenter(causal_model, tokenizer, context="both", candidates=2)
     assert looks_ahead.filler.config.temperature == 0.0 and looks_ahead.augment("The old man sailed.")
-    with pytest.raises(BlankfillError, match="writes the whole text anew"):
-        InfillAugmenter(causal_model, tokenizer, context="kept")
-    with pytest.raises(BlankfillError, match="config is not taken here"):
-        InfillAugmenter(start, tokenizer, config=None)
+    assert_refused("writes the whole text anew", InfillAugmenter, causal_model, tokenizer, context="kept")
+    assert_refused("config is not taken here", InfillAugmenter, start, tokenizer, config=None)
 
 
 def test_the_second_of_two_models_is_loaded_once_and_as_the_first(
@@ -362,16 +356,12 @@ def test_what_is_wrong_with_a_text_is_told_without_its_words(augmenter, given, s
 
 def test_wrong_batches_strategies_and_lists_are_refused(augmenter, start, tokenizer):
     for batch in ("a text", ["a text"], {"words": []}, {"text": "one"}):
-        with pytest.raises(BlankfillError, match="called on a batch of columns"):
-            augmenter(batch)
-    with pytest.raises(BlankfillError, match="texts: a list is needed, this is a NoneType"):
-        augmenter({"text": None})
+        assert_refused("called on a batch of columns", augmenter, batch)
+    assert_refused("texts: a list is needed, this is a NoneType", augmenter, {"text": None})
     with pytest.raises(BlankfillError, match="entities: 2 texts need as many lists, these are 1"):
         augmenter.augment(["a", "b"], entities=[[]])
-    with pytest.raises(BlankfillError, match="strategy=entities needs entities"):
-        augment("a", start, tokenizer, strategy="entities")
-    with pytest.raises(BlankfillError, match="leave strategy out"):
-        augment("a b", start, tokenizer, strategy="spans", blanks=[(0, 1)])
+    assert_refused("strategy=entities needs entities", augment, "a", start, tokenizer, strategy="entities")
+    assert_refused("leave strategy out", augment, "a b", start, tokenizer, strategy="spans", blanks=[(0, 1)])
     for returned, name in (([2], "int"), (np.array([True, False]), "bool"), ([0.0], "float")):
         with pytest.raises(BlankfillError, match=f"strategy: it returned a {name}"):
             augment("a b", start, tokenizer, strategy=lambda *_, returned=returned: returned)
@@ -384,8 +374,7 @@ def test_a_text_may_be_long_and_one_that_cannot_be_filled_is_named_or_left_out(s
     (variant,) = augment(long, start, tokenizer, protect=[(100, len(long))])
     assert variant["text"] != long and variant["text"].endswith(long[100:])
     wide = {"share": 1.0, "blanks": [[(4, 7)], [(0, len(long))]]}
-    with pytest.raises(BlankfillError, match="^document 1: "):
-        augment([texts[0], long], start, tokenizer, **wide)
+    assert_refused("^document 1: ", augment, [texts[0], long], start, tokenizer, **wide)
     with pytest.raises(BlankfillError, match="^document long: "):
         augment([texts[0], long], start, tokenizer, ids=["short", "long"], **wide)
     made = augment([texts[0], long], start, tokenizer, on_error="skip", **wide)
@@ -406,5 +395,4 @@ def test_settings_of_drawing_need_no_temperature_here(settings, needs_warmth, st
     made = InfillAugmenter(start, tokenizer, **settings)
     assert made.filler.config.temperature == 1.0 and made.augment(DOSE)[0]["text"]
     if needs_warmth:
-        with pytest.raises(BlankfillError, match="temperature"):
-            InfillAugmenter(start, tokenizer, temperature=0, **settings)
+        assert_refused("temperature", InfillAugmenter, start, tokenizer, temperature=0, **settings)

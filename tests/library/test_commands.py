@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from refusals import assert_refused
 
 from blankfill import Filler
 from blankfill.commands.audit import read_texts, reserve
@@ -177,8 +178,7 @@ def test_a_wrong_line_is_told_by_its_number(line, message, tmp_path):
 def test_a_file_that_holds_no_results_is_not_continued(tmp_path):
     out = tmp_path / "out.jsonl"
     out.write_text('{"name": 1}\n')
-    with pytest.raises(BlankfillError, match="line 1 is no result of this command"):
-        Sink(str(out), True, {})
+    assert_refused("line 1 is no result of this command", Sink, str(out), True, {})
 
 
 def test_a_file_that_is_not_ours_is_not_emptied(tmp_path):
@@ -186,8 +186,7 @@ def test_a_file_that_is_not_ours_is_not_emptied(tmp_path):
     for name in ("thesis.txt", "settings.json"):
         out = tmp_path / name
         out.write_text("{}")
-        with pytest.raises(BlankfillError, match="says how it was begun, is missing: give another --out"):
-            Sink(str(out), False, {})
+        assert_refused("says how it was begun, is missing: give another --out", Sink, str(out), False, {})
         assert out.read_text() == "{}" and not Path(f"{out}.settings.json").exists()
 
 
@@ -195,8 +194,7 @@ def test_two_processes_do_not_write_one_output(tmp_path):
     out = tmp_path / "out.jsonl"
     with Sink(str(out), True, {}) as first:
         first.write({"id": "1"}, "")
-        with pytest.raises(BlankfillError, match=f"another process writes to {out}: wait until it ends"):
-            Sink(str(out), True, {})
+        assert_refused(f"another process writes to {out}: wait until it ends", Sink, str(out), True, {})
         first.write({"id": "2"}, "")
     with Sink(str(out), True, {}) as second:
         assert second.done == {"1", "2"}
@@ -336,16 +334,14 @@ def test_classes_that_are_no_list_of_names_are_told(named, model, tmp_path):
     copy = Path(shutil.copytree(model, tmp_path / "copy"))
     settings = json.loads((copy / "config.json").read_text()) | {"architectures": json.loads(named)}
     (copy / "config.json").write_text(json.dumps(settings))
-    with pytest.raises(BlankfillError, match="copy.*architectures"):
-        Filler(str(copy))
+    assert_refused("copy.*architectures", Filler, str(copy))
 
 
 def test_weights_behind_a_broken_link_are_told(model, tmp_path):
     copy = Path(shutil.copytree(model, tmp_path / "copy"))
     (copy / "model.safetensors").unlink()
     (copy / "model.safetensors").symlink_to(tmp_path / "gone")
-    with pytest.raises(BlankfillError, match="model.safetensors is a link to a file that is not there"):
-        Filler(str(copy))
+    assert_refused("model.safetensors is a link to a file that is not there", Filler, str(copy))
 
 
 def test_ls_looks_where_the_hub_keeps_models(capsys, tmp_path, monkeypatch):
@@ -393,6 +389,5 @@ def test_the_audit_counts_no_blank_line(tmp_path):
 def test_the_audit_leaves_a_broken_link(tmp_path):
     link, target = tmp_path / "link.json", tmp_path / "target.json"
     link.symlink_to(target)
-    with pytest.raises(BlankfillError, match="link.json is there already: give another name"):
-        reserve(link)
+    assert_refused("link.json is there already: give another name", reserve, link)
     assert link.is_symlink() and not target.exists()

@@ -52,8 +52,7 @@ def search_plainly(model, tokenizer, blanked, k, cap):
     return [spell.fills(row, len(text.blanks)) for text, row in zip(blanked, rows, strict=True)]
 
 
-@pytest.mark.parametrize("cap", [2, 16])
-@pytest.mark.parametrize("name", ["bert", *CAUSAL])
+@pytest.mark.parametrize(("name", "cap"), [(name, 2) for name in ("bert", *CAUSAL)] + [("bert", 16)])
 def test_it_equals_a_search_without_a_cache(name, cap, networks, causal_model, tokenizer, blanked):
     model, words = (causal_model, tokenizer) if name == "bert" else networks[name]
     words = with_padding(words)
@@ -96,9 +95,8 @@ def test_the_public_function_looks_ahead_and_refuses_to_draw(causal_model, token
 
 def test_more_candidates_than_tokens_are_refused(causal_model, tokenizer, blanked):
     n = causal_model.config.vocab_size
-    with pytest.raises(BlankfillError, match=f"candidates={n + 1}: .* {n} tokens") as error:
+    with pytest.raises(BlankfillError, match=f"candidates={n + 1}: .* {n} tokens"):
         fill_lookahead(causal_model, tokenizer, blanked, candidates=n + 1)
-    assert "\n" not in str(error.value)
 
 
 def test_a_token_that_may_not_stand_there_is_no_candidate(causal_model, tokenizer, blanked):
@@ -144,9 +142,8 @@ def test_a_text_longer_than_the_window_of_a_layer_is_refused(name, tokenizers, t
     made = fill([short, long], blanks, model, words, context="both", candidates=1, on_error="skip")
     assert attention_window(model) == WINDOW and made.skipped.keys() == {"1"}
     assert made.fills[0] == fill(short, blanks[0], model, words).fills[0]
-    with pytest.raises(DocumentError, match=f"too many for look-ahead, .* read {WINDOW} at most") as error:
+    with pytest.raises(DocumentError, match=f"too many for look-ahead, .* read {WINDOW} at most"):
         fill([short, long], blanks, model, words, context="both", candidates=2)
-    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(

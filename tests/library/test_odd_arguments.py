@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from refusals import assert_refused
 from tiny_models import roberta_like
 from transformers import BertForMaskedLM
 
@@ -44,19 +45,15 @@ def test_a_model_or_tokenizer_that_is_none_is_told(run, wrong, networks):
     for device in ("auto", "cpu"):
         with pytest.raises(BlankfillError, match="a loaded model is needed, this is a"):
             run(TEXT, BLANK, wrong, tokenizer, device=device)
-    with pytest.raises(BlankfillError, match="a loaded tokenizer is needed, this is a"):
-        run(TEXT, BLANK, model, wrong)
-    with pytest.raises(BlankfillError, match="a loaded model is needed, this is a"):
-        run(TEXT, BLANK, model, tokenizer, second=wrong)
+    assert_refused("a loaded tokenizer is needed, this is a", run, TEXT, BLANK, model, wrong)
+    assert_refused("a loaded model is needed, this is a", run, TEXT, BLANK, model, tokenizer, second=wrong)
 
 
 @pytest.mark.parametrize("run", [fill, score])
 def test_nothing_in_place_of_a_model_or_tokenizer_is_told(run, networks):
     model, tokenizer = networks["roberta"]
-    with pytest.raises(BlankfillError, match="a loaded model is needed, this is a NoneType"):
-        run(TEXT, BLANK, None, tokenizer)
-    with pytest.raises(BlankfillError, match="a RobertaForMaskedLM comes without its tokenizer"):
-        run(TEXT, BLANK, model, None)
+    assert_refused("a loaded model is needed, this is a NoneType", run, TEXT, BLANK, None, tokenizer)
+    assert_refused("a RobertaForMaskedLM comes without its tokenizer", run, TEXT, BLANK, model, None)
 
 
 def test_model_and_tokenizer_in_the_wrong_order_are_told(networks, texts):
@@ -91,14 +88,12 @@ def test_both_halves_are_a_character(networks):
 @pytest.mark.parametrize("wrong", [["left"], {}, 1])
 def test_a_choice_of_another_type_is_unknown(wrong, networks):
     for name, axes in (("gpt2", {"context": wrong}), ("bert", {"passes": 2, "schedule": wrong})):
-        with pytest.raises(BlankfillError, match="is unknown|is not one of"):
-            fill(TEXT, BLANK, *networks[name], **axes)
+        assert_refused("is unknown|is not one of", fill, TEXT, BLANK, *networks[name], **axes)
 
 
 @pytest.mark.parametrize("seed", [[1], None, "1", 1.5, True])
 def test_score_takes_whole_numbers_as_seed_alone(seed, networks):
-    with pytest.raises(BlankfillError, match="seed"):
-        score(TEXT, BLANK, *networks["bert"], seed=seed)
+    assert_refused("seed", score, TEXT, BLANK, *networks["bert"], seed=seed)
 
 
 @pytest.mark.parametrize("mark", ["\n", "\r\n", "\u2028", "\x85"])
@@ -140,8 +135,7 @@ def test_a_stream_may_take_its_ids_from_a_counter(networks):
 
 @pytest.mark.parametrize("config", [{}, {"order": "random"}, 5])
 def test_settings_in_place_of_a_config_are_told(config, networks):
-    with pytest.raises(BlankfillError, match="config: a FillConfig is needed"):
-        Filler(*networks["bert"], config=config)
+    assert_refused("config: a FillConfig is needed", Filler, *networks["bert"], config=config)
 
 
 def test_a_table_is_no_list_of_texts(networks):
@@ -149,16 +143,13 @@ def test_a_table_is_no_list_of_texts(networks):
     table = pd.DataFrame({"___": [TEXT], "the text": [TEXT]})
     filler = Filler(*networks["bert"])
     for run in (filler, filler.candidates, filler.score, InfillAugmenter(*networks["bert"]).augment):
-        with pytest.raises(BlankfillError, match="texts: a list is needed, this is a DataFrame"):
-            run(table)
+        assert_refused("texts: a list is needed, this is a DataFrame", run, table)
     for wrong in (table, np.array(TEXT)):
-        with pytest.raises(BlankfillError, match="train: a list of strings is needed"):
-            audit(wrong, [TEXT] * 2, [TEXT] * 2)
+        assert_refused("train: a list of strings is needed", audit, wrong, [TEXT] * 2, [TEXT] * 2)
 
 
 def test_nothing_is_no_text_to_score_and_a_generator_is_many(networks):
-    with pytest.raises(BlankfillError, match="texts: a list is needed, this is a NoneType"):
-        score(None, None, *networks["bert"])
+    assert_refused("texts: a list is needed, this is a NoneType", score, None, None, *networks["bert"])
     scores = score((text for text in [TEXT, TEXT]), None, *networks["gpt2"])
     assert [answer.nats for answer in scores] == [score(TEXT, None, *networks["gpt2"]).nats] * 2
 
@@ -180,8 +171,7 @@ def test_a_folder_below_a_home_is_found_or_told(place, networks, tmp_path, monke
         if place == "~" and given[0] is model:
             assert Filler(*given).tokenizer.get_vocab() == tokenizer.get_vocab()
         else:
-            with pytest.raises(BlankfillError, match="mine"):
-                Filler(*given)
+            assert_refused("mine", Filler, *given)
 
 
 def test_candidates_hold_whole_characters(networks):
@@ -197,8 +187,7 @@ def test_candidates_hold_whole_characters(networks):
 @pytest.mark.parametrize(("name", "context"), [("gpt2", "true_left"), ("bert", "leaky")])
 def test_lengths_are_refused_where_the_originals_are_read(name, context, networks):
     filler = Filler(*networks[name], context=context)
-    with pytest.raises(BlankfillError, match="leave counts out"):
-        filler([TEXT], [BLANK], counts=[[2]])
+    assert_refused("leave counts out", filler, [TEXT], [BLANK], counts=[[2]])
 
 
 def test_a_longer_run_of_the_marker_is_no_original(networks):

@@ -8,7 +8,7 @@ import torch
 from tiny_models import SMALL
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from blankfill import fill, score
+from blankfill import fill
 from blankfill.errors import BlankfillError
 from blankfill.networks.probe import choose_way
 from blankfill.slots.ranges import RANGES
@@ -28,9 +28,8 @@ def test_a_number_that_is_none_is_refused_by_whoever_takes_it(name, start, causa
     elif name == "budget":
         return  # of the study alone
     for value in (value for value in BROKEN if value not in RANGES[name]):
-        with pytest.raises(BlankfillError, match=f"{name}={value}(: give | must be between)") as error:
+        with pytest.raises(BlankfillError, match=f"{name}={value}(: give | must be between)"):
             fill(["Take ___ now"], "___", model, tokenizer, **axes | {name: value})
-        assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("counts", [*BROKEN, 0, 1.5, 10**12])
@@ -61,14 +60,6 @@ def test_the_ends_of_the_ranges_fill_every_blank(extremes, start, tokenizer):
 def test_a_temperature_that_would_overflow_is_refused(start, tokenizer):
     with pytest.raises(BlankfillError, match="too close to 0"):
         fill(["Take ___ now"], "___", start, tokenizer, length="one", temperature=1e-320)
-
-
-def test_a_likelihood_that_is_not_finite_names_its_document(start, tokenizer):
-    model = deepcopy(start)
-    with torch.no_grad():
-        model.get_output_embeddings().bias.fill_(float("nan"))
-    with pytest.raises(BlankfillError, match="no finite numbers in document 0"):
-        score(["Take it now"], [[(5, 7)]], model, tokenizer)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])

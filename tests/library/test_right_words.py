@@ -41,7 +41,7 @@ def fill_cut(model, tokenizer, text, n_words):
     return Speller(tokenizer).fills(row, len(text.blanks)), nats
 
 
-@pytest.mark.parametrize("n_words", [0, 1, 3, 500])
+@pytest.mark.parametrize("n_words", [0, 1, 500])
 def test_fills_and_likelihoods_are_those_of_a_plain_loop(start, tokenizer, blanked, n_words):
     plain = [
         text for text in blanked if not text.id.startswith("odd")

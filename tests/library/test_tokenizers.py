@@ -6,6 +6,7 @@ from copy import deepcopy
 
 import pytest
 import torch
+from refusals import assert_refused
 from tiny_models import FAMILIES, bert, blank, byte_level, gpt2, gpt2_like, llama_like, roberta_like, t5_like
 from tokenizers import AddedToken, Tokenizer, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
@@ -113,8 +114,7 @@ def test_every_original_could_be_written(family, tokenizers, texts):
 
 
 def test_tokenizer_of_another_model_is_refused(tokenizers):
-    with pytest.raises(BlankfillError, match="do not belong together"):
-        slot_bias(tokenizers["llama"], 100)
+    assert_refused("do not belong together", slot_bias, tokenizers["llama"], 100)
 
 
 @pytest.mark.parametrize(
@@ -179,9 +179,8 @@ def test_one_copy_of_a_tokenizer_is_padded(networks):
 
 def test_a_tokenizer_without_a_token_to_pad_with_is_refused(texts, networks):
     model, _ = networks["gpt2"]
-    with pytest.raises(BlankfillError, match="no padding, EOS or UNK token.*set its pad_token") as error:
+    with pytest.raises(BlankfillError, match="no padding, EOS or UNK token.*set its pad_token"):
         fill(texts[:1], [[(0, 3)]], model, byte_level(texts))
-    assert "\n" not in str(error.value)
 
 
 def named(tokenizer, *sides):
@@ -261,8 +260,7 @@ def test_a_vocabulary_may_have_ids_without_a_token(tokenizers):
     model = bert(whole).eval()
     model.resize_token_embeddings(last + 1, mean_resizing=False)
     assert fill(["The ___ sailed."], "___", model, tokenizer).fills[0]
-    with pytest.raises(BlankfillError, match="do not belong together"):
-        slot_bias(tokenizer, last)
+    assert_refused("do not belong together", slot_bias, tokenizer, last)
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])

@@ -143,8 +143,7 @@ def test_what_was_made_before_a_checkpoint_is_kept_with_it(tmp_path):
         (folder / "checkpoint-old").rmdir()
 
     stored = Store(tmp_path, {"write": write})
-    with pytest.raises(StudyError, match="killed"):
-        stored.ensure(LEAF)
+    assert_refused("killed", stored.ensure, LEAF)
     folder = stored.ensure(LEAF)
     assert [path.name for path in folder.iterdir() if path.is_dir()] == ["60000"]
     assert (folder / "60000" / "model").read_text() == "kept"

@@ -30,9 +30,9 @@ def gather(store, ratio=0.5, **more):
 
 
 def make_study(root, ratio):
-    """Return the tables and examples of a forged study."""
+    """Return the tables and examples of a forged study, and its store, which is not to be changed."""
     store = ForgedStore(root, [("random", ratio), ("punctuation", 1.0)])
-    return gather(store, ratio), gather_examples(store.inputs, ["tiny"], ("random", ratio))
+    return gather(store, ratio), gather_examples(store.inputs, ["tiny"], ("random", ratio)), store
 
 
 def of_all_words():
@@ -54,7 +54,7 @@ def test_a_main_cell_at_another_ratio_gives_the_same_comparisons_and_nothing_is_
 
 
 def test_the_main_cell_names_its_rows_of_the_ledger_and_its_examples(tables_at):
-    tables, examples = tables_at[0.4]
+    tables, examples, _ = tables_at[0.4]
     assert main_cell(tables) == ("random", 0.4)
     ledger = at_main_cell(tables["ledger"], main_cell(tables))
     assert set(ledger["arm"]) == set(SKILL) and (ledger["order"] == "random").all()
@@ -84,7 +84,7 @@ def test_a_text_without_its_gaps_is_shown_whole(tmp_path):
 
 
 def test_answers_are_given_at_the_main_cell(tables_at):
-    (tables, _), (others, _) = tables_at.values()
+    (tables, *_), (others, *_) = tables_at.values()
     found = [
         each["answers"].set_index(["claim", "condition", "metric", "corpus"]) for each in (tables, others)
     ]
@@ -102,7 +102,7 @@ def test_answers_are_given_at_the_main_cell(tables_at):
 
 def test_a_comparison_has_one_direction_wherever_it_is_shown(tables_at):
     """The table of the claim and those of differences agree, since the latter take the family of the former."""
-    for tables, _ in tables_at.values():
+    for tables, *_ in tables_at.values():
         answers = tables["answers"].rename(columns={"first_arm": "first", "second_arm": "second"})
         answers = answers[answers["claim"].isin(["C1", "C9"])]
         keys = ["corpus", "first", "second", "metric"]
@@ -116,10 +116,9 @@ def test_a_comparison_has_one_direction_wherever_it_is_shown(tables_at):
                 assert both[word].equals(both[f"{word}_answer"].rename(word))
 
 
-def test_non_words_are_counted_at_the_main_cell_against_the_pretrain_split(tmp_path, monkeypatch):
-    store = ForgedStore(tmp_path, [("random", 0.5), ("punctuation", 1.0)])
-    scores = gather(store)["scores"]
-    missing = scores[scores["metric"] == NONWORDS]
+def test_non_words_are_counted_at_the_main_cell_against_the_pretrain_split(tables_at, monkeypatch):
+    tables, _, store = tables_at[0.5]
+    missing = tables["scores"][tables["scores"]["metric"] == NONWORDS]
     assert len(missing) == len(SKILL)
     assert missing["value"].isna().all()
     assert missing["reason"].str.contains("run `make data`").all()

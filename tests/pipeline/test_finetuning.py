@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.pipeline import recipes, study
+from mlm_vs_clm.pipeline import command, recipes, study
 from mlm_vs_clm.pipeline.cells import describe_network, read_network
 from mlm_vs_clm.pipeline.stages import open_store
 
@@ -86,8 +86,8 @@ def test_mistakes_are_one_line(ask, overrides, words):
 
 def test_a_grid_of_networks_lists_their_trainings_and_one_majority_answer_per_task(choose):
     asked = ["track=understanding", "device=cpu", "precision=fp32"]
-    config = choose(*asked)
-    cells = study.cells(config, lambda **groups: choose(*asked, *(f"{g}={n}" for g, n in groups.items())))
+    job = command.Job(choose(*asked), asked)
+    cells = study.cells(job.config, job.choose)
     tuned = [name for name in cells if name.startswith(recipes.UNDERSTANDING)]
     assert "understanding/abstracts/ner/clm/800" in tuned and len(tuned) == 22 + 5
     assert sum("/majority/" in name for name in tuned) == 5

@@ -214,5 +214,4 @@ def test_a_document_without_a_blank_beside_others_is_no_mistake(choose, tmp_path
     "override", ["device=tpu", "device=CPU", "device=cuda:x", "store=' '", "results=", "data_dir="]
 )
 def test_an_unknown_device_and_an_empty_folder_are_refused(choose, override):
-    with pytest.raises(StudyError, match=override.partition("=")[0]):
-        check_numbers(choose("scale=smoke", override))
+    assert_refused(override.partition("=")[0], check_numbers, choose("scale=smoke", override))

@@ -92,10 +92,6 @@ def test_the_pages_say_what_the_committed_results_say(name):
     assert_told(blocks.make_blocks(list_studies(ROOT / "results")[name]))
 
 
-def test_the_pages_say_what_all_studies_say(tables):
-    assert_told(blocks.make_shared_blocks(ROOT / "results", tables, RULES))
-
-
 def test_what_rests_on_all_studies_follows_from_the_committed_results(tmp_path, tables):
     for name in LINKED:
         (tmp_path / name).symlink_to(ROOT / "results" / name)

@@ -15,6 +15,7 @@ import pytest
 import yaml
 from hydra.core.utils import JobReturn, JobStatus
 from omegaconf import OmegaConf
+from refusals import assert_refused
 from tiny_studies import ROOT, command, contents, run_here, settings, write_corpus
 
 from mlm_vs_clm.console import describe_error, print_traceback
@@ -58,7 +59,6 @@ def stored(folder):
 
 
 LAUNCHERS = {
-    "basic": (),
     "joblib": ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2"),
     "submitit_local": ("hydra/launcher=submitit_local", "hydra.launcher.timeout_min=5"),
 }
@@ -67,11 +67,13 @@ JOBLIB, SUBMITIT = (pytest.param(name, marks=pytest.mark.slow) for name in ("job
 
 @pytest.fixture(scope="module")
 def swept(texts, tmp_path_factory):
-    """Return a function of a launcher's name: the end of a process with four jobs, and the folder that it filled."""
+    """Return a function of a launcher's name: the end of a command with four jobs, and the folder that it filled."""
 
     @cache
     def run(launcher):
         folder = tmp_path_factory.mktemp(launcher)
+        if launcher == "basic":
+            return run_here("score", *settings(texts, folder), *JOBS, "-m"), folder
         asked = command("score", texts, folder, *JOBS, *LAUNCHERS[launcher], "-m")
         return subprocess.run(asked, cwd=ROOT, capture_output=True, text=True), folder
 
@@ -112,8 +114,7 @@ def test_what_is_stored_is_tabulated_by_choice(swept, capsys):
         ({"arm": "clm"}, "nothing of stage score"),
         ({"size": 1}, "size is no column of score"),
     ):
-        with pytest.raises(StudyError, match=says):
-            tabulate(store, **chosen)
+        assert_refused(says, tabulate, store, **chosen)
 
 
 def test_a_job_that_was_stopped_is_a_row_too(swept):
@@ -250,8 +251,7 @@ def test_a_cell_that_fails_stops_only_what_rests_on_it(stage_store, capsys):
     assert failed["corpus/a"] == "bad corpus cannot be made"
     assert "KeyError" in failed["downstream/b"] and WORDS not in failed["downstream/b"]
     assert stage_store.has(needed["score/b"]) and not stage_store.has(needed["score/a"])
-    with pytest.raises(StudyError, match="2 cells failed; no report was written"):
-        study._raise_failures(failed)
+    assert_refused("2 cells failed; no report was written", study._raise_failures, failed)
     told = capsys.readouterr().err
     assert "failed: corpus/a: bad corpus cannot be made\n" in told
     assert "failed: downstream/b: unexpected KeyError in test_sweeps.py, line" in told

@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 from forged_store import ForgedStore, sign
+from refusals import assert_refused
 
-from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.pipeline.artifacts import RECORD
 from mlm_vs_clm.pipeline.tabulate import _write, tabulate
 from mlm_vs_clm.tools import brat_export, inventory
@@ -76,8 +76,7 @@ def test_a_result_whose_text_was_changed_is_left_out(store, capsys):
     (generation / "fills.jsonl").write_text("")
     assert "clm" not in set(tabulate(store)["arm"])
     assert f"generate/{generation.name}/fills.jsonl is missing or was changed" in capsys.readouterr().err
-    with pytest.raises(StudyError, match="fills.jsonl is missing or was changed"):
-        brat_export.load_generated(generation)
+    assert_refused("fills.jsonl is missing or was changed", brat_export.load_generated, generation)
 
 
 def test_a_table_is_chosen_by_any_kind_of_value(store):
@@ -85,8 +84,7 @@ def test_a_table_is_chosen_by_any_kind_of_value(store):
     for chosen in (("mlm", "clm"), ["mlm", "clm"], arms, iter(sorted(arms))):
         assert set(tabulate(store, arm=chosen)["arm"]) == arms
     assert len(tabulate(store, seed=0)) == len(tabulate(store))
-    with pytest.raises(StudyError, match="nothing of stage score"):
-        tabulate(store, seed=None)
+    assert_refused("nothing of stage score", tabulate, store, seed=None)
 
 
 def test_numbers_that_agree_in_six_digits_are_not_the_same():
@@ -97,5 +95,4 @@ def test_numbers_that_agree_in_six_digits_are_not_the_same():
 def test_nothing_whole_is_one_line(store):
     for folder in store.glob("score/*"):
         (folder / "scores.csv").write_text("")
-    with pytest.raises(StudyError, match="nothing of stage score"):
-        tabulate(store)
+    assert_refused("nothing of stage score", tabulate, store)

@@ -1,6 +1,7 @@
 """Variants of arms: their names, what they share, and which are refused."""
 
 import pytest
+from refusals import assert_refused
 
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.pipeline import command, study
@@ -96,8 +97,7 @@ def test_a_value_that_is_the_default_stands_for_itself(choose):
     ],
 )
 def test_what_changes_nothing_is_refused_with_the_name_of_the_arm(choose, vary, told):
-    with pytest.raises(StudyError, match=told):
-        cells_of(choose, VARY % vary)
+    assert_refused(told, cells_of, choose, VARY % vary)
 
 
 def test_two_arms_of_one_name_are_refused():
@@ -133,8 +133,7 @@ def test_settings_that_choose_no_words_are_in_no_id():
     ],
 )
 def test_a_part_of_the_grid_that_means_nothing_is_refused(choose, cell, told):
-    with pytest.raises(StudyError, match=told):
-        check_numbers(choose("scale=smoke", f"scale.grid.also=[{cell}]"))
+    assert_refused(told, check_numbers, choose("scale=smoke", f"scale.grid.also=[{cell}]"))
 
 
 LABELS = "{strategy: random, ratio: 0.5, arms: [mlm], corpora: [%s], %s}"
@@ -158,5 +157,4 @@ def test_label_policies_share_one_text_and_one_score(choose):
     ],
 )  # fmt: skip
 def test_a_part_of_the_grid_that_could_do_nothing_is_refused(choose, part, reason):
-    with pytest.raises(StudyError, match=reason):
-        cells_of(choose, part)
+    assert_refused(reason, cells_of, choose, part)

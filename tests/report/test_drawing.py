@@ -11,7 +11,7 @@ from fake_tables import tidy_fakes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, fontManager
 
-from mlm_vs_clm.report import drawing, intervals, style, svg
+from mlm_vs_clm.report import drawing, style, svg
 from mlm_vs_clm.report.build import draw
 from mlm_vs_clm.report.drawing import style_context
 
@@ -38,16 +38,6 @@ def test_the_alternative_text_holds_the_numbers_of_the_figure():
     made = draw("quality_by_ratio", tidy_fakes())[0]
     assert made.name == "quality_by_ratio_exact_match"
     assert "At ratio 0.5: abstracts fills clm 0." in made.alt and "oracle" not in made.alt
-
-
-def test_a_label_without_any_value_is_missing():
-    rows = pd.DataFrame({"value": [1.0, -1.0, 1.0], "low": [0.5, -2.0, -1.0], "high": [2.0, -0.1, 2.0]})
-    cells = [*rows.itertuples(index=False), None]
-    _, axes = drawing.panels(1, 1)
-    intervals.draw_intervals(axes[0, 0], list("abcd"), [({"color": "#0072B2", "marker": "o"}, cells)])
-    points = [line for line in axes[0, 0].lines if line.get_marker() == "o"]
-    assert [point.get_color() for point in points] == ["#0072B2"] * 3
-    assert [text.get_text() for text in axes[0, 0].texts] == ["missing"]
 
 
 def test_figures_take_matplotlibs_own_font_not_a_systems(tmp_path, monkeypatch):

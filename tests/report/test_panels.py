@@ -264,7 +264,7 @@ def test_a_difference_has_its_trainings_and_whether_content_words_bear_it(outcom
     judged = [place | {"arm": "mlm", "runs": 3}, place | {"arm": "clm", "runs": 2}]
     judged += [one | {"word_class": "content"} for one in judged]
     judged[-1]["outcome"] = outcome
-    study = pd.DataFrame([{"main_strategy": "random", "main_ratio": 0.5}])
+    study = TABLES["study"].assign(main_strategy="random", main_ratio=0.5)
     rows = pd.DataFrame([{"corpus": "plots", "first": "mlm", "second": "clm"}])
     (one,) = join_competence(rows, {"competence": pd.DataFrame(judged), "study": study}).itertuples()
     assert (one.trainings, one.is_unsure) == (2, is_unsure)

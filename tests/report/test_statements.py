@@ -43,7 +43,7 @@ def study(tmp_path, claims):
 
 
 def test_a_statement_has_its_outcome_its_differences_and_its_study(study, claims):
-    rows = tabulate_statements({"continuation": study}, read_rules(claims), "../results").splitlines()
+    rows = tabulate_statements({"continuation": study}, read_rules(claims)).splitlines()
     assert len(rows) == 4 and rows[2].startswith("| F2 | Causal networks continue better. | **")
     assert "known length: undecided on" in rows[2] and "../results/continuation/report.html" in rows[2]
     assert "**not tested** | `make reproduce TRACK=elsewhere` runs it" in rows[3]
@@ -61,5 +61,5 @@ def test_an_answer_to_a_condition_that_the_rules_no_longer_have_is_left_out(stud
     study["answers"]["condition"] = study["answers"]["condition"].replace(
         "known length", "an older condition"
     )
-    told = tabulate_statements({"continuation": study}, read_rules(claims), "../results")
+    told = tabulate_statements({"continuation": study}, read_rules(claims))
     assert "| F2 |" in told and "older" not in told

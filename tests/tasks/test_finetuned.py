@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import assert_refused
 from task_scores import score
 
 from blankfill.text import find_words
@@ -124,8 +125,7 @@ def test_authors_share_no_speech_between_sets_and_are_named_by_their_place():
     learner = Knowing(lambda example, head: np.eye(head.n_outputs)[numbers[example.text]])
     assert score(FINETUNED["authors"](dealt, 0, learner, 0))["accuracy"] == 1 and learner.head.n_outputs == 4
     assert score(TASKS["authors"].majority(dealt["train"], dealt["test"]))["accuracy"] == 0.25
-    with pytest.raises(StudyError, match="two authors"):
-        list_labelled("authors", {"pretrain": DOCUMENTS[:20]})
+    assert_refused("two authors", list_labelled, "authors", {"pretrain": DOCUMENTS[:20]})
 
 
 def test_an_author_whose_few_speeches_fill_test_and_dev_is_left_out():
@@ -147,8 +147,7 @@ def test_verification_is_asked_of_the_problems_of_the_linear_model():
 
 @pytest.mark.parametrize("name", ["next_sentence", "authors"])
 def test_a_task_without_a_linear_model_says_so(name):
-    with pytest.raises(StudyError, match="task_model=finetuned"):
-        TASKS[name].evaluate([], [], [], [], 0)
+    assert_refused("task_model=finetuned", TASKS[name].evaluate, [], [], [], [], 0)
 
 
 @pytest.mark.parametrize("name", ["next_sentence", "authors"])

@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 import torch
 from onnx import TensorProto, helper, numpy_helper, save
+from refusals import assert_refused
 from tiny_models import NETWORKS
 from tiny_trainings import NOISE, TRAINING, train_tiny
 from transformers import DistilBertConfig, DistilBertForTokenClassification
@@ -19,8 +21,8 @@ from blankfill.draws import keyed_rng
 from blankfill.networks.checkpoints import load_model, load_tokenizer
 from mlm_vs_clm.corpora.packages import locate
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.pipeline.artifacts import Runtime
-from mlm_vs_clm.pipeline.model_stages import make_start
+from mlm_vs_clm.pipeline.artifacts import RECORD, Runtime
+from mlm_vs_clm.pipeline.model_stages import make_start, refuse_unknown_corpus
 from mlm_vs_clm.training.batches import find_target_tokens, pad_examples, tokenize
 from mlm_vs_clm.training.budgets import choose_budget
 from mlm_vs_clm.training.loss import PredictedLoss
@@ -101,36 +103,24 @@ def test_an_encoder_without_output_layer_gets_a_new_one_by_its_seed(folders, tmp
     assert read_start_info(drawn[0]).has_new_head
     heads = [load_model(folder, "masked").lm_head.dense.weight for folder in drawn]
     assert torch.equal(heads[0], heads[1]) and not torch.equal(heads[0], heads[2])
-    with pytest.raises(StudyError, match="arm mlm_general .* no language-modelling head"):
-        refuse_new_head(drawn[0], "mlm_general")
+    assert_refused("arm mlm_general .* no language-modelling head", refuse_new_head, drawn[0], "mlm_general")
 
 
-WRONG = [("gpt2", "masked"), ("bert", "causal"), ("bert", "seq2seq"), ("t5", "causal"), ("bart", "masked")]
-
-
-@pytest.mark.parametrize(("name", "kind"), WRONG)
+@pytest.mark.parametrize(("name", "kind"), [("gpt2", "masked"), ("bert", "seq2seq"), ("t5", "causal")])
 def test_a_checkpoint_of_another_kind_is_one_line(name, kind, folders, tmp_path):
     told_kinds = f"{name} checkpoint is not a {kind} model|where a {kind} one is needed"
-    with pytest.raises(StudyError, match=told_kinds) as told:
-        make(folders[name], kind, tmp_path)
-    assert "\n" not in str(told.value)
+    assert_refused(told_kinds, make, folders[name], kind, tmp_path)
 
 
 def test_a_source_that_cannot_be_read_is_one_line(folders, tmp_path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(StudyError, match="no/such-model .* give the path"):
-        start_from_checkpoint("no/such-model", "masked", 0)
-    with pytest.raises(StudyError, match="safetensors only"):
-        start_from_checkpoint(tmp_path / "empty", "masked", 0)
-    with pytest.raises(StudyError, match="does not exist"):
-        locate("./nowhere", Path("data"))
-    with pytest.raises(StudyError, match="does not exist"):
-        locate("~no-such-user/model", Path("data"))
-    with pytest.raises(StudyError, match="package:gpt9 is unknown"):
-        locate("package:gpt9", Path("data"))
+    assert_refused("no/such-model .* give the path", start_from_checkpoint, "no/such-model", "masked", 0)
+    assert_refused("safetensors only", start_from_checkpoint, tmp_path / "empty", "masked", 0)
+    assert_refused("does not exist", locate, "./nowhere", Path("data"))
+    assert_refused("does not exist", locate, "~no-such-user/model", Path("data"))
+    assert_refused("package:gpt9 is unknown", locate, "package:gpt9", Path("data"))
     (tmp_path / "model.gguf").write_bytes(b"GGUF but no more")
-    with pytest.raises(StudyError, match="GGUF"):
-        start_from_checkpoint(tmp_path / "model.gguf", "causal", 0)
+    assert_refused("GGUF", start_from_checkpoint, tmp_path / "model.gguf", "causal", 0)
 
 
 def test_pickled_weights_are_never_read(folders, tmp_path):
@@ -138,13 +128,11 @@ def test_pickled_weights_are_never_read(folders, tmp_path):
     model.config.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
-    with pytest.raises(StudyError, match="safetensors only"):
-        start_from_checkpoint(tmp_path, "masked", 0)
+    assert_refused("safetensors only", start_from_checkpoint, tmp_path, "masked", 0)
 
 
 def test_a_folder_that_changed_is_told(folders, tmp_path):
-    with pytest.raises(StudyError, match="changed while it was read"):
-        make(folders["bert"], "masked", tmp_path, sha256="0" * 64)
+    assert_refused("changed while it was read", make, folders["bert"], "masked", tmp_path, sha256="0" * 64)
 
 
 def test_a_text_opens_with_the_mark_that_is_asked_for(folders, tmp_path):
@@ -174,8 +162,7 @@ def test_a_causal_checkpoint_becomes_a_masked_model_that_sees_both_sides(folders
     torch.testing.assert_close(alone[0], padded[1, :2])
     filled = fill([texts[0]], [[(4, 7)]], model, tokenizer, order="left_to_right")
     assert filled.fills[0][0] and filled.ledger.passes
-    with pytest.raises(StudyError, match="a masked checkpoint .* where a causal one"):
-        load_model(trained, "causal")
+    assert_refused("a masked checkpoint .* where a causal one", load_model, trained, "causal")
 
 
 def write_graph(path, matrices, tables, norms):
@@ -218,11 +205,9 @@ def test_onnx_weights_come_back_under_their_modules(tmp_path):
 
 def test_graphs_of_another_network_are_one_line(tmp_path):
     (tmp_path / "tagger.onnx").write_bytes(b"\xff\xff no graph")
-    with pytest.raises(StudyError, match="tagger.onnx: cannot be read as an ONNX graph"):
-        read_distilbert(tmp_path, 0)
+    assert_refused("tagger.onnx: cannot be read as an ONNX graph", read_distilbert, tmp_path, 0)
     write_graph(tmp_path / "tagger.onnx", {"enc/q": np.eye(2)}, {}, {})
-    with pytest.raises(StudyError, match="not that of a DistilBERT"):
-        read_distilbert(tmp_path, 0)
+    assert_refused("not that of a DistilBERT", read_distilbert, tmp_path, 0)
 
 
 @pytest.fixture(scope="module")
@@ -260,8 +245,7 @@ def test_a_tagger_comes_back_as_a_masked_model_with_a_new_head(tagger):
     assert model.vocab_projector.weight is model.distilbert.embeddings.word_embeddings.weight
     assert len(tokenizer("some words to learn, and more words").input_ids) > 4
     assert tokenizer.mask_token_id is not None
-    with pytest.raises(StudyError, match="causal"):
-        start_from_checkpoint(folder, "causal", 0)
+    assert_refused("causal", start_from_checkpoint, folder, "causal", 0)
 
 
 @pytest.mark.parametrize("layers", [0, 1])
@@ -289,8 +273,7 @@ def test_lower_layers_become_every_kind_and_a_new_network(tagger, tmp_path):
     assert sizes[0] == sizes[1] < sizes[2]
     new, _ = start_from_encoder(tagger[0], 0, is_new=True, layers=1)
     assert shapes(new.state_dict()) == shapes(load_start(tmp_path, "masked", tokenizer).state_dict())
-    with pytest.raises(StudyError, match="model.layers=3: the encoder has 2"):
-        start_from_encoder(tagger[0], 0, layers=3)
+    assert_refused("model.layers=3: the encoder has 2", start_from_encoder, tagger[0], 0, layers=3)
 
 
 def test_a_tagger_comes_back_with_its_tags_and_its_layer(tagger, tmp_path):
@@ -301,8 +284,7 @@ def test_a_tagger_comes_back_with_its_tags_and_its_layer(tagger, tmp_path):
     assert all(read[name].numpy() == pytest.approx(value, abs=0.0051) for name, value in weights.items())
     assert len(tokenizer("some words to learn, and more words").input_ids) > 4
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("tag_vocab.json"))
-    with pytest.raises(StudyError, match="its tags are not those of a DistilBERT tagger"):
-        read_tagger(tmp_path)
+    assert_refused("its tags are not those of a DistilBERT tagger", read_tagger, tmp_path)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -327,3 +309,16 @@ def test_random_weights_take_shape_and_tokenizer_of_an_encoder_and_only_those(fo
     assert torch.equal(made["new"][layer], made["again"][layer])
     assert not torch.equal(made["new"][layer], made["pretrained"][layer])
     assert load_tokenizer(tmp_path / "new").get_vocab() == load_tokenizer(folders["bert"]).get_vocab()
+
+
+def test_a_corpus_in_a_script_that_the_model_does_not_know_is_one_line(
+    tokenizer, tokenizers, texts, tmp_path
+):
+    for name, about in (("start", {"name": "tiny", "source": "a/b"}), ("corpus", {"name": "own"})):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / RECORD).write_text(json.dumps({"settings": about}))
+    check = partial(refuse_unknown_corpus, tmp_path / "start", corpus=tmp_path / "corpus")
+    check(tokenizer, texts=texts)
+    check(tokenizers["gpt2"], texts=["Принимать две таблетки"])  # it knows every byte
+    with pytest.raises(StudyError, match=r"model tiny \(a/b\): 100% of the tokens of corpus own are unknown"):
+        check(tokenizer, texts=["Принимать две таблетки"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mlm_vs_clm.training.noise import IGNORE, Neighbours, Noise, TargetTokens, go_on
+from mlm_vs_clm.training.noise import IGNORE, Neighbours, Noise, TargetTokens, TokenizedDocument, go_on
 from mlm_vs_clm.training.objectives import OBJECTIVES
 
 IDS, WORDS = np.array([1, 5, 6, 5, 7, 5, 6, 2]), np.array([-1, 0, 1, 2, 2, 3, 4, -1])
@@ -11,7 +11,7 @@ IDS, WORDS = np.array([1, 5, 6, 5, 7, 5, 6, 2]), np.array([-1, 0, 1, 2, 2, 3, 4,
 
 def test_neighbours_by_hand():
     """After 5: 6 begins a word twice, 7 goes on with one; 2 is no word, so anything but 2 stands after 6."""
-    table, rng = Neighbours([(IDS, WORDS)]), np.random.default_rng(0)
+    table, rng = Neighbours([TokenizedDocument(IDS, WORDS)]), np.random.default_rng(0)
     assert go_on(WORDS).tolist() == [False, False, False, False, True, False, False, False]
     assert {table.draw(5, False, rng) for _ in range(20)} == {6}
     assert {table.draw(5, True, rng) for _ in range(20)} == {table.draw(6, True, rng)} == {7}
@@ -21,7 +21,7 @@ def test_neighbours_by_hand():
 
 
 def test_half_of_the_words_are_drawn_and_all_originals_are_predicted(documents):
-    tokens = TargetTokens(9, 400, neighbours=Neighbours([(one.ids, one.word_of) for one in documents]))
+    tokens = TargetTokens(9, 400, neighbours=Neighbours(documents))
     noise, shares = Noise(0.15, "token", 0.8, 0.1), []
     for number, one in enumerate(documents):
         made, again = (
@@ -38,7 +38,7 @@ def test_half_of_the_words_are_drawn_and_all_originals_are_predicted(documents):
 
 @pytest.mark.parametrize(("ratio", "most"), [(0.0, 0), (1.0, 400)])
 def test_the_ends_of_the_noise_ratio(ratio, most, documents):
-    tokens = TargetTokens(9, 400, neighbours=Neighbours([(one.ids, one.word_of) for one in documents]))
+    tokens = TargetTokens(9, 400, neighbours=Neighbours(documents))
     noise = Noise(0.5, "token", 0.8, 0.1, noise_ratio=ratio)
     made = OBJECTIVES["clm_noised"].make_example(documents[0], noise, tokens, np.random.default_rng(0))
     changed = int((made["input_ids"] != documents[0].ids).sum())

@@ -345,9 +345,9 @@ def test_marks_of_every_family(networks, tokenizer):
         ({"name": "mtl"}, "objective.name=mtl is unknown: choose one of mlm"),
         ({"name": "mlm", "ratio": 1.5}, "objective.ratio=1.5"),
         ({"name": "mlm", "unit": "letter"}, "objective.unit=letter"),
-        ({"name": "mlm", "spread": 0.6}, "objective.spread=0.6: ratio - spread to ratio"),
-        ({"name": "mlm", "left_share": 1.5}, "objective.left_share=1.5: give a share"),
-        ({"name": "hybrid", "masked_share": -0.1}, "objective.masked_share=-0.1: give a share"),
+        ({"name": "mlm", "ratio": 0.3, "spread": 0.4}, "objective.spread=0.4: ratio - spread to ratio"),
+        ({"name": "mlm", "left_share": 1.5}, "objective.left_share=1.5 must be between 0 and 1"),
+        ({"name": "hybrid", "masked_share": -0.1}, "objective.masked_share=-0.1 must be between 0 and 1"),
         ({"name": "prefix_lm", "prefix_share": 0.7, "spread": 0.5}, "prefix_share - spread to prefix_share"),
         ({"name": "clm", "spread": 0.3}, "objective.spread is not used by objective clm"),
         ({"name": "clm", "mean_span": 3.0}, "objective.mean_span is not used by objective clm"),
@@ -360,7 +360,7 @@ def test_marks_of_every_family(networks, tokenizer):
         ({"name": "mlm", "schedule": "phases"}, "objective.schedule is not used by objective mlm"),
         ({"name": "prefix_lm", "prefix_share": 1.0}, "objective.prefix_share=1 leaves nothing of the text"),
         ({"name": "span_corruption", "permute_sentences": True}, "objective.permute_sentences is not used"),
-        ({"name": "denoise", "mean_span": 0.0}, "objective.mean_span=0.0 is too short"),
+        ({"name": "denoise", "mean_span": 0.0}, "objective.mean_span=0.0: give 1 to 10,000"),
     ],
 )
 def test_settings_that_no_objective_takes_are_one_line(settings, told):

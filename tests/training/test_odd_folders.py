@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 import torch
+from refusals import assert_refused
 from safetensors.torch import load_file, save_file
 from tiny_models import roberta
 
@@ -46,10 +47,8 @@ def embed(folder):
 
 def refused_by_all(folder, match):
     for read in (load_model, lambda path, kind: start_from_checkpoint(path, kind, 0)):
-        with pytest.raises(StudyError, match=match):
-            read(folder, "masked")
-    with pytest.raises(StudyError, match=match):
-        embed(folder)
+        assert_refused(match, read, folder, "masked")
+    assert_refused(match, embed, folder)
 
 
 def list_elsewhere(folder, name_of):
@@ -88,14 +87,11 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_weights_that_do_not_fit_are_refused_in_one_line(folder, fault):
     FAULTS[fault](folder)
-    with pytest.raises(StudyError, match=str(folder)) as error:
-        load_model(folder, "masked")
-    assert "\n" not in str(error.value)
+    assert_refused(str(folder), load_model, folder, "masked")
 
 
 def test_a_file_is_no_model_folder(folder):
-    with pytest.raises(StudyError, match=r"config\.json is a file: give the folder"):
-        load_model(folder / "config.json", "masked")
+    assert_refused(r"config\.json is a file: give the folder", load_model, folder / "config.json", "masked")
 
 
 @pytest.mark.parametrize("text", [None, "", "{", "[]"])
@@ -104,14 +100,12 @@ def test_a_tokenizer_is_not_made_up(folder, text):
         path.unlink()
     if text is not None:
         (folder / "tokenizer.json").write_text(text)
-    with pytest.raises(StudyError, match=str(folder)):
-        load_tokenizer(folder)
+    assert_refused(str(folder), load_tokenizer, folder)
 
 
 def test_a_tokenizer_with_far_fewer_tokens_is_refused(folder):
     edit(folder / "config.json", vocab_size=30522)
-    with pytest.raises(StudyError, match="do not belong together"):
-        load_tokenizer(folder)
+    assert_refused("do not belong together", load_tokenizer, folder)
 
 
 def test_weights_outside_the_folder_are_not_read(whole, tmp_path):
@@ -160,8 +154,7 @@ def test_weights_of_another_precision_are_read(dtype, folder):
 def test_sizes_that_no_network_has_are_refused(name, number, folder):
     edit(folder / "config.json", **{name: number})
     if (name, number) == ("num_hidden_layers", 3):  # an encoder is cut to fewer
-        with pytest.raises(StudyError, match="lacks 8 weights"):
-            load_model(folder, "masked")
+        assert_refused("lacks 8 weights", load_model, folder, "masked")
     else:
         refused_by_all(folder, "config.json|cannot be loaded|weights|do not belong together|cannot be read")
 
@@ -181,10 +174,8 @@ def test_a_token_beyond_the_embeddings_is_refused(folder):
     read = json.loads((folder / "tokenizer.json").read_text())
     read["model"]["vocab"][[*read["model"]["vocab"]][300]] = 1_000_000
     (folder / "tokenizer.json").write_text(json.dumps(read))
-    with pytest.raises(StudyError, match="a token of id 1,000,000 and the model 400 tokens"):
-        load_tokenizer(folder)
-    with pytest.raises(StudyError, match="a token of id 1,000,000"):
-        start_from_checkpoint(folder, "masked", 0)
+    assert_refused("a token of id 1,000,000 and the model 400 tokens", load_tokenizer, folder)
+    assert_refused("a token of id 1,000,000", start_from_checkpoint, folder, "masked", 0)
 
 
 @pytest.mark.parametrize("limit", ["x", -1, 0, 2, None, [512]])
@@ -193,22 +184,19 @@ def test_an_encoder_that_can_read_no_text_is_told(limit, folder):
     if limit is None:
         embed(folder)  # the library's default: no limit of its own
     else:
-        with pytest.raises(StudyError, match="leave no room for 12 tokens|cannot be read"):
-            embed(folder)
+        assert_refused("leave no room for 12 tokens|cannot be read", embed, folder)
 
 
 def test_an_encoder_with_numbers_that_are_none_is_told(folder):
     weights = load_file(folder / WEIGHTS)
     weights["roberta.embeddings.word_embeddings.weight"][:] = float("nan")
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
-    with pytest.raises(StudyError, match="encoder tiny gives no finite numbers"):
-        embed(folder)
+    assert_refused("encoder tiny gives no finite numbers", embed, folder)
 
 
 def test_an_encoder_that_only_says_it_has_a_decoder_is_told(folder):
     edit(folder / "config.json", is_encoder_decoder=True)
-    with pytest.raises(StudyError, match="roberta has no encoder of its own"):
-        embed(folder)
+    assert_refused("roberta has no encoder of its own", embed, folder)
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"model": 3}', POINTER])

@@ -41,10 +41,10 @@ def whole(tokenizer, documents, tmp_path_factory):
         ("mlm", "dropout", 3),
         ("clm", "dropout", 6),
         ("infill", "all", 8),
+        ("prefix_lm", "all", 4),
         ("seq2seq", "all", 11),
         ("hybrid", "dropout", 6),
         ("masked_diffusion", "all", 6),
-        ("prefix_lm", "all", 4),
         ("mlm_nsp", "all", 6),
     ],
 )

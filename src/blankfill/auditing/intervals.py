@@ -1,7 +1,7 @@
 """What texts that were trained on have beyond held-out ones, with intervals of 95 %."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -28,10 +28,7 @@ class Contrast:
     high: float
     n: int
     n_control: int
-    exceeds_control: bool = field(init=False)
-
-    def __post_init__(self):
-        object.__setattr__(self, "exceeds_control", bool(self.low > 0))
+    exceeds_control: bool
 
 
 @dataclass(frozen=True)
@@ -46,10 +43,7 @@ class Auc:
     high: float
     n: int
     n_control: int
-    exceeds_control: bool = field(init=False)
-
-    def __post_init__(self):
-        object.__setattr__(self, "exceeds_control", bool(self.low > 0.5))
+    exceeds_control: bool
 
 
 def contrast_means(values: Sequence[float], control: Sequence[float], *key: object) -> Contrast | None:
@@ -65,7 +59,7 @@ def contrast_means(values: Sequence[float], control: Sequence[float], *key: obje
     drawn = [np.concatenate([rows.mean(1) for rows in _resample(side, rng)]) for side in sides]
     low, high = _percentiles(drawn[0] - drawn[1])
     means = [float(side.mean()) for side in sides]
-    return Contrast(means[0], means[1], means[0] - means[1], low, high, len(sides[0]), len(sides[1]))
+    return Contrast(means[0], means[1], means[0] - means[1], low, high, len(sides[0]), len(sides[1]), low > 0)
 
 
 def contrast_shares(hits: int, n: int, control_hits: int, n_control: int) -> Contrast:
@@ -73,15 +67,9 @@ def contrast_shares(hits: int, n: int, control_hits: int, n_control: int) -> Con
     share, control = hits / n, control_hits / n_control
     (low, high), (other_low, other_high) = _wilson(hits, n), _wilson(control_hits, n_control)
     difference = share - control
-    return Contrast(
-        share,
-        control,
-        difference,
-        difference - sqrt((share - low) ** 2 + (other_high - control) ** 2),
-        difference + sqrt((high - share) ** 2 + (control - other_low) ** 2),
-        n,
-        n_control,
-    )
+    least = difference - sqrt((share - low) ** 2 + (other_high - control) ** 2)
+    most = difference + sqrt((high - share) ** 2 + (control - other_low) ** 2)
+    return Contrast(share, control, difference, least, most, n, n_control, least > 0)
 
 
 def area_under_curve(losses: Sequence[float], control: Sequence[float], *key: object) -> Auc | None:
@@ -92,7 +80,8 @@ def area_under_curve(losses: Sequence[float], control: Sequence[float], *key: ob
     rng = keyed_rng("auc", *key)
     rows = zip(*([row for block in _resample(side, rng) for row in block] for side in sides), strict=True)
     drawn = [_auc(*pair) for pair in rows]
-    return Auc(_auc(*sides), *_percentiles(np.array(drawn)), len(sides[0]), len(sides[1]))
+    low, high = _percentiles(np.array(drawn))
+    return Auc(_auc(*sides), low, high, len(sides[0]), len(sides[1]), low > 0.5)
 
 
 def _resample(values: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:

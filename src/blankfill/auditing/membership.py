@@ -1,9 +1,8 @@
 """The loss of texts under a model: a model that remembers its training texts finds them likelier than held-out ones."""
 
-import hashlib
 from collections.abc import Sequence
 
-from ..draws import keyed_rng
+from ..draws import keyed_rng, name_text
 from ..errors import BlankfillError
 from ..filler import Filler
 from ..networks.checkpoints import model_kind
@@ -44,6 +43,5 @@ def measure_losses(texts: Sequence[str], filler: Filler, seed: int, first: int =
 
 def _split(text: str, words: list[CharSpan], seed: int) -> list[list[CharSpan]]:
     """Return the words of a text in N_PARTS parts, drawn by the seed and the text alone."""
-    name = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    places = keyed_rng(seed, "membership", name).permutation(len(words))
+    places = keyed_rng(seed, "membership", name_text(text)).permutation(len(words))
     return [[words[i] for i in sorted(places[first::N_PARTS])] for first in range(N_PARTS)]

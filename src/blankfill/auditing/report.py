@@ -1,17 +1,16 @@
 """`audit`: what generated texts, and a model, give away of the texts that the model was trained on."""
 
-import os
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Any
 
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
 from ..arguments import is_list
 from ..errors import BlankfillError
 from ..filler import Filler
-from ..ranges import LARGEST_SEED, Range, check_number
+from ..loading import Model, Tokenizer
+from ..ranges import SEEDS, check_number
 from ..text import DocumentError
 from .copies import Copies, measure_copies
 from .intervals import Auc, area_under_curve
@@ -48,7 +47,7 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that JSON can hold."""
-        return _plain(asdict(self))
+        return json.loads(json.dumps(asdict(self)))
 
     def __str__(self) -> str:
         """Return one line per measure."""
@@ -61,8 +60,8 @@ def audit(
     generated: Iterable[str],
     *,
     names: tuple[Iterable[str], Iterable[str]] | None = None,
-    model: PreTrainedModel | str | os.PathLike | None = None,
-    tokenizer: PreTrainedTokenizerBase | str | os.PathLike | None = None,
+    model: Model | None = None,
+    tokenizer: Tokenizer | None = None,
     canaries: tuple[Iterable[str], Iterable[str]] | None = None,
     seed: int = 0,
     device: str = "auto",
@@ -85,7 +84,7 @@ def audit(
     difference" is no proof that nothing leaks. Raises BlankfillError, which shows no text, for fewer than two texts of a
     kind, and for a held-out text that is a training text too.
     """
-    check_number("seed", seed, Range(0, LARGEST_SEED, whole=True))
+    check_number("seed", seed, SEEDS)
     seed = int(seed)  # a key of draws spells it
     kinds = {"train": train, "holdout": holdout, "generated": generated}
     texts = {name: _read(name, documents) for name, documents in kinds.items()}
@@ -169,12 +168,6 @@ def _measure_canaries(pair: Any, filler: Filler | None, generated: Sequence[Word
     sides = {"canaries": planted, "control of canaries": control}
     loss = None if filler is None else _compare_losses(filler, sides, seed, "canaries")
     return Canaries(_compare("canaries", (planted, control), generated), loss)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    return [_plain(entry) for entry in value] if isinstance(value, list) else value
 
 
 def _lines(report: Audit) -> list[str]:

@@ -1,7 +1,6 @@
 """`InfillAugmenter` and `augment`: variants of texts in which a model rewrote some words, with their labels."""
 
 import hashlib
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,27 +9,21 @@ from typing import Any
 
 import numpy as np
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..arguments import is_number, to_list
 from ..draws import keyed_rng, pick_runs, pick_singly
 from ..errors import BlankfillError
-from ..filler import Filler
-from ..loading import open_model, open_second
+from ..filler import ON_ERROR, Filler
+from ..loading import Model, Tokenizer, open_model, open_second
 from ..networks.checkpoints import model_kind, sentinel_tokens
-from ..ranges import LARGEST_SEED, MANY, Range, check_number
+from ..ranges import MANY, SEEDS, Range, check_number
 from ..slots.utf8 import HALF
 from ..text import CharSpan, DocumentError
 from .choosing import Strategy, are_rules
 from .labels import KEEP, POLICIES, join, move_entities
 from .sources import Source, SourceReader
 
-SHARES, TIMES, SEEDS = (
-    Range(0, 1, above=True),
-    Range(1, MANY, whole=True),
-    Range(0, LARGEST_SEED, whole=True),
-)
-ON_ERROR = ("raise", "skip")
+SHARES, TIMES = Range(0, 1, above=True), Range(1, MANY, whole=True)
 OF_DRAWING, OF_GIBBS = {"top_k", "top_p"}, {"order", "sweeps"}  # refused at temperature 0
 
 
@@ -69,8 +62,8 @@ class InfillAugmenter:
 
     def __init__(
         self,
-        model: PreTrainedModel | str | os.PathLike,
-        tokenizer: PreTrainedTokenizerBase | str | os.PathLike | None = None,
+        model: Model,
+        tokenizer: Tokenizer | None = None,
         *,
         share: float = 0.3,
         strategy: str | Strategy = "random",
@@ -228,8 +221,8 @@ def _refuse_whole_texts(filler: Filler) -> None:
 
 def augment(
     texts: str | Iterable[str],
-    model: PreTrainedModel | str | os.PathLike,
-    tokenizer: PreTrainedTokenizerBase | str | os.PathLike | None = None,
+    model: Model,
+    tokenizer: Tokenizer | None = None,
     *,
     n: int = 1,
     entities: Any = None,

@@ -99,9 +99,7 @@ def is_replaced(text: str, span: CharSpan, blanks: Iterable[CharSpan]) -> bool:
     """Return whether blanks hide every letter and digit of a span, and some of its characters."""
     start, end = span
     inside = [(first, last) for first, last in blanks if first < end and start < last]
-    edges = [start, *(edge for blank in inside for edge in blank), end]
-    visible = "".join(text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
-    return bool(inside) and not SPELT.search(visible)
+    return bool(inside) and not any(map(SPELT.search, _between(text, span, inside)))
 
 
 def move_entities(
@@ -123,6 +121,11 @@ def move_entities(
 
 def join(text: str, blanks: Sequence[CharSpan], fills: Sequence[str]) -> str:
     """Return the text with the fills in its blanks; every other character is kept."""
-    edges = [0, *(edge for blank in blanks for edge in blank), len(text)]
-    pieces = [text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]
-    return "".join(piece for pair in zip(pieces, [*fills, ""], strict=True) for piece in pair)
+    pairs = zip(_between(text, (0, len(text)), blanks), [*fills, ""], strict=True)
+    return "".join(piece for pair in pairs for piece in pair)
+
+
+def _between(text: str, span: CharSpan, blanks: Sequence[CharSpan]) -> list[str]:
+    """Return what of a span stands before, between and after the blanks in it."""
+    edges = [span[0], *(edge for blank in blanks for edge in blank), span[1]]
+    return [text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]

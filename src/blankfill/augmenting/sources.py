@@ -1,11 +1,11 @@
 """The texts that are given to an augmenter, with their entities and the spans that may be replaced."""
 
-import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ..arguments import list_requests, read_spans, to_list
+from ..draws import name_text
 from ..errors import BlankfillError
 from ..text import CharSpan, blank_out, find_words
 from .choosing import OF_LABELS, eligible_words, read_protected, read_strategy, touches
@@ -22,9 +22,9 @@ class Source:
     place: str
     name: str
     text: str
-    entities: list[Entity] = field(default_factory=list)
-    eligible: list[CharSpan] = field(default_factory=list)
-    keys: list[str] | None = None
+    entities: list[Entity]
+    eligible: list[CharSpan]
+    keys: list[str] | None
 
 
 class SourceReader:
@@ -47,7 +47,7 @@ class SourceReader:
             raise BlankfillError(f"strategy={self.name} needs entities: give those of each text")
         if blanks is not None and self.name != "random":
             raise BlankfillError("blanks stand in place of a strategy: leave strategy out")
-        names = [_hash(text) for text in read] if ids is None else places
+        names = [*map(name_text, read)] if ids is None else places
         labels = _read_labels(places, read, is_single, entities)
         never = _read_given_spans("protect", protect, places, is_single)
         allowed = _read_given_spans("blanks", blanks, places, is_single)
@@ -70,10 +70,6 @@ class SourceReader:
         words = find_words(text)
         numbers = eligible_words(self.strategy, text, words, [entity.span for entity in entities])
         return [words[number] for number in numbers]
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _read_given_spans(

@@ -1,8 +1,5 @@
 """The library on the command line: each module has `add_arguments(parser)` and `run(options)`, which returns an exit code or None."""
 
-from importlib import import_module
-from types import ModuleType
-
 # What each command does, for the list of commands. A command is the module of its name, imported when it is asked for.
 COMMANDS = {
     "fill": "fill the blanks of texts, from JSON Lines or plain lines",
@@ -11,8 +8,3 @@ COMMANDS = {
     "audit": "measure what generated texts and a model give away of the training texts",
     "ls": "list the models at hand, and the settings by name",
 }
-
-
-def load_command(name: str) -> ModuleType:
-    """Return the module of a command (a key of COMMANDS)."""
-    return import_module(f".{name}", __name__)

@@ -13,14 +13,7 @@ from ..errors import BlankfillError
 from ..ranges import MANY, Range, check_number
 from ..streams import show_progress
 from .lines import Line, Sink, Source, open_lines
-from .options import (
-    add_line_options,
-    add_model_options,
-    add_on_error,
-    add_settings,
-    given_settings,
-    no_loading_bar,
-)
+from .options import add_on_error, add_options, add_settings, given_settings, no_loading_bar
 
 if TYPE_CHECKING:
     from ..augmenting.augmenter import InfillAugmenter
@@ -37,9 +30,7 @@ AT_A_TIME = 32  # texts
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
-    add_line_options(parser)
-    add_model_options(parser)
+    add_options(parser, EXAMPLE)
     parser.add_argument("-n", type=int, default=1, metavar="N", help="variants of each text (default: 1)")
     parser.add_argument(
         "--share",

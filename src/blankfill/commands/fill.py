@@ -6,7 +6,7 @@ from itertools import groupby, tee
 from typing import TYPE_CHECKING, Any
 
 from .lines import Line, key_of_spans, open_lines
-from .options import add_line_options, add_model_options, add_on_error, add_settings, make_filler
+from .options import add_on_error, add_options, add_settings, make_filler
 
 if TYPE_CHECKING:
     from ..filled import Infill
@@ -22,9 +22,7 @@ Its result has the new text, and `fills` and `spans` for the blanks; its other f
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
-    add_line_options(parser)
-    add_model_options(parser)
+    add_options(parser, EXAMPLE)
     parser.add_argument("--marker", default="___", help="what stands for a blank in a text (default: ___)")
     add_on_error(parser, "is left as it is, with the reason")
     add_settings(parser)

@@ -259,7 +259,7 @@ def encode(row: dict[str, Any]) -> bytes:
 
 
 def open_lines(options: Any) -> tuple[Source, Sink]:
-    """Return where the lines of a command come from and where its results go (`add_line_options`)."""
+    """Return where the lines of a command come from and where its results go (`add_options`)."""
     if options.input != STANDARD and options.out != STANDARD:
         if Path(options.out).exists() and Path(options.input).resolve() == Path(options.out).resolve():
             raise BlankfillError(f"--out {options.out} is the input itself: give another name")

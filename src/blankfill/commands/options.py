@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 
-def add_line_options(parser: argparse.ArgumentParser) -> None:
-    """Add where texts come from and where results go; `open_lines` reads them."""
+def add_options(parser: argparse.ArgumentParser, example: str) -> None:
+    """Add where texts come from, where results go (`open_lines`), and which model is used (`make_filler`); show the example."""
+    parser.epilog, parser.formatter_class = example, argparse.RawDescriptionHelpFormatter
     parser.add_argument(
         "input",
         nargs="?",
@@ -30,10 +31,6 @@ def add_line_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--form", choices=FORMS, default="auto", help="form of the input (default: by its look)"
     )
-
-
-def add_model_options(parser: argparse.ArgumentParser) -> None:
-    """Add which model is used, and where; `make_filler` reads them."""
     parser.add_argument("--model", required=True, help="hub id, or folder with safetensors and a tokenizer")
     add_machine_options(parser)
     parser.add_argument("--dtype", choices=DTYPES, default="auto", help="type of the weights (default: auto)")

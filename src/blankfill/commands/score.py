@@ -5,7 +5,7 @@ from itertools import groupby, islice
 
 from ..streams import show_progress
 from .lines import key_of_spans, open_lines
-from .options import add_line_options, add_model_options, add_settings, given_settings, make_filler
+from .options import add_options, add_settings, given_settings, make_filler
 
 EXAMPLE = """example:
   echo 'Take two tablets a day.' | mlm-vs-clm score --model openai-community/gpt2
@@ -19,9 +19,7 @@ USED = "context right_words order per_pass passes threshold entropy_bound seed s
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
-    add_line_options(parser)
-    add_model_options(parser)
+    add_options(parser, EXAMPLE)
     parser.add_argument(
         "--method",
         choices=("exact", "pseudo"),

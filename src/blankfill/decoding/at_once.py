@@ -28,7 +28,6 @@ def read_at_once(
     walks: list[Walk],
     originals: Mapping[str, list[int]],
     look: Look,
-    pad_id: int,
     batch_tokens: int,
 ) -> None:
     """Read documents whose slots hold `originals` (by id); `look` gets logits (n, vocabulary) in float32.
@@ -38,24 +37,24 @@ def read_at_once(
     """
     if not walks:
         return
-    if any(document.prefix for document in walks) or not _is_right_at_once(model, walks, pad_id):
-        walk(model, walks, partial(_follow, originals, look), pad_id, batch_tokens)
+    if any(document.prefix for document in walks) or not _is_right_at_once(model, walks):
+        walk(model, walks, partial(_follow, originals, look), batch_tokens)
         return
     with as_filling(model):
         for batch in batch_by_size(walks, Walk.most, max(1, batch_tokens // STEP)):
-            _read_batch(model, batch, originals, look, pad_id)
+            _read_batch(model, batch, originals, look)
             MEMORY.release_if_grown()
 
 
-def _is_right_at_once(model: PreTrainedModel, walks: list[Walk], pad_id: int) -> bool:
+def _is_right_at_once(model: PreTrainedModel, walks: list[Walk]) -> bool:
     """Return whether one pass over two short texts has the logits of the plain walk; raises what `choose_reader` raises."""
     is_placed = any(document.positions for document in walks)
-    choose_reader(model, pad_id, is_placed)
+    choose_reader(model, is_placed)
     ways = {
-        "at once": partial(_read_probe, pad_id, is_placed),
-        "walking": partial(read_probe, PlainReader, pad_id, is_placed),
+        "at once": partial(_read_probe, is_placed),
+        "walking": partial(read_probe, PlainReader, is_placed),
     }
-    return choose_way(model, ways, pad_id, is_placed) == "at once"
+    return choose_way(model, ways, is_placed) == "at once"
 
 
 def _follow(originals: Mapping[str, list[int]], look: Look, here: list[Walk], logits: torch.Tensor) -> None:
@@ -65,11 +64,11 @@ def _follow(originals: Mapping[str, list[int]], look: Look, here: list[Walk], lo
 
 
 def _read_batch(
-    model: PreTrainedModel, batch: list[Walk], originals: Mapping[str, list[int]], look: Look, pad_id: int
+    model: PreTrainedModel, batch: list[Walk], originals: Mapping[str, list[int]], look: Look
 ) -> None:
     """Read some documents in one pass; a causal network does not see the padding behind a text."""
     texts = [_write_originals(document, originals[document.row.id]) for document in batch]
-    ids, _ = stack(texts, pad_id, model.device)
+    ids, _ = stack(texts, 0, model.device)
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     if any(document.positions for document in batch):
         places = [
@@ -93,9 +92,9 @@ def _write_originals(document: Walk, tokens: list[int]) -> list[int]:
     return ids[: document.most()]
 
 
-def _read_probe(pad_id: int, is_placed: bool, model: PreTrainedModel) -> torch.Tensor:
+def _read_probe(is_placed: bool, model: PreTrainedModel) -> torch.Tensor:
     """Return the logits at the slots of two short texts, in order."""
-    batch = [probe_walk(ids, is_placed) for ids in probe_texts(model, pad_id)]
+    batch = [probe_walk(ids, is_placed) for ids in probe_texts(model)]
     originals = {
         document.row.id: [document.row.ids[place] for place in document.row.slots] for document in batch
     }
@@ -106,5 +105,5 @@ def _read_probe(pad_id: int, is_placed: bool, model: PreTrainedModel) -> torch.T
         logits.update(zip(keys, of_slots, strict=True))
 
     with as_filling(model):
-        _read_batch(model, batch, originals, look, pad_id)
+        _read_batch(model, batch, originals, look)
     return torch.stack([logits[key] for key in sorted(logits)])

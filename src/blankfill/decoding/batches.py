@@ -18,11 +18,12 @@ def batch_by_size(
     """
     most = most or size
     batch: list[T] = []
+    longest = 0
     for document in sorted(documents, key=lambda document: (-size(document), -most(document))):
-        longest = max(map(most, (document, *batch)))
+        longest = max(longest, most(document))
         if batch and (len(batch) + 1) * longest > batch_tokens:
             yield batch
-            batch = []
+            batch, longest = [], most(document)
         batch.append(document)
     if batch:
         yield batch

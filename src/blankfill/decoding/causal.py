@@ -117,13 +117,13 @@ def fill_by_walking(
         spare = {i: limit and limit - len(row.ids) for i, row in enumerate(rows)}
         walks = {i: leave_open(document, max_length, spare[i]) for i, document in walks.items()}
         write = write_freely(tokenizer, bias, sampling)
-    walk(model, [*walks.values()], write, tokenizer.pad_token_id, procedure.batch_tokens)
+    walk(model, [*walks.values()], write, procedure.batch_tokens)
     spell = Speller(tokenizer)
     filled = [
         assemble_text(text, _fills(spell, rows[i], len(text.blanks), walks.get(i)), rows[i].written)
         for i, text in enumerate(blanked)
     ]
-    return filled, count_walks(count_parameters(model), blanked, [*walks.values()])
+    return filled, count_walks(model, blanked, [*walks.values()])
 
 
 def to_open_rows(
@@ -174,11 +174,12 @@ def _fills(spell: Speller, row: TokenRow, n_blanks: int, walked: Walk | None) ->
     return spell.fills(row, n_blanks)
 
 
-def count_walks(sizes: dict[str, int], blanked: list[BlankedText], walks: Sequence[Any]) -> Ledger:
+def count_walks(model: PreTrainedModel, blanked: list[BlankedText], walks: Sequence[Any]) -> Ledger:
     """Return the cost of what was read of each document: its tokens, and the output layer where something is decided."""
     ledger = Ledger.of(blanked)
     ledger.tokens_filled = sum(document.n_filled for document in walks)
     ledger.passes = sum(document.n_passes for document in walks)
     ledger.token_forwards = sum(document.n_read for document in walks)
-    ledger.flops = forward_flops(sizes, ledger.token_forwards, sum(document.n_scored for document in walks))
+    n_scored = sum(document.n_scored for document in walks)
+    ledger.flops = forward_flops(count_parameters(model), ledger.token_forwards, n_scored)
     return ledger

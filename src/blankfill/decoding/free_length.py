@@ -32,17 +32,10 @@ class OpenWalk(Walk):
     n_passes: int = 0
 
     @property
-    def pass_number(self) -> int:
-        """Return the pass (from 0) that writes next."""
-        return self.n_passes - 1
-
-    @property
     def n_filled(self) -> int:
-        """Return how many tokens were written."""
         return sum(map(len, self.answers))
 
     def most(self) -> int:
-        """Return how many tokens are read at most."""
         per_slot = 1 if self.mask_id is None else 2
         return len(self.ids) + per_slot * (self.max_length - 1) * len(self.writes)
 
@@ -64,7 +57,7 @@ class OpenWalk(Walk):
 
     def extend(self, token: int) -> None:
         """Write one more token of a blank; what follows moves by one place."""
-        self.row.written.append(Written(self.pass_number, self.n_written - 1, len(self.answers[-1]), token))
+        self.row.written.append(Written(self.n_passes, self.n_written - 1, len(self.answers[-1]), token))
         self.answers[-1].append(token)
         self._insert(self.n_read, token, 1 if self.mask_id is None else 0)
         self.spare = None if self.spare is None else self.spare - 1
@@ -128,8 +121,6 @@ def write_freely(tokenizer: PreTrainedTokenizerBase, bias: torch.Tensor, samplin
 
     def write(here: list[OpenWalk], logits: torch.Tensor) -> None:
         check_finite(logits + legal, [document.row.id for document in here])
-        for document in here:
-            document.n_passes += 1
         opened = [i for i, document in enumerate(here) if document.is_open]
         keys: list[Key] = [(here[i].row.id, here[i].n_written - 1, len(here[i].answers[-1])) for i in opened]
         for i, token in zip(opened, sampling(logits[opened] + legal, keys), strict=True):
@@ -141,5 +132,7 @@ def write_freely(tokenizer: PreTrainedTokenizerBase, bias: torch.Tensor, samplin
         keys = [(here[i].row.id, here[i].n_written) for i in first]
         for i, token in zip(first, sampling(logits[first] + bias[kinds], keys), strict=True):
             here[i].write(token)
+        for document in here:
+            document.n_passes += 1
 
     return write

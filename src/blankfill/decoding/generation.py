@@ -47,10 +47,9 @@ def _pad(texts: list[list[int]], pad_id: int, model: Any) -> tuple[torch.Tensor,
 
 def _generate_by_library(model: Any, ids: torch.Tensor, seen: torch.Tensor, n_most: int) -> list[list[int]]:
     settings = {"max_new_tokens": n_most, "do_sample": False, "num_beams": 1}
+    checks: list[Any] = [lambda ids, logits: check_finite(logits)]
     with prepacked_products(model), _plain_generation(model):
-        written = model.generate(
-            input_ids=ids, attention_mask=seen, logits_processor=[_check_step], **settings
-        )
+        written = model.generate(input_ids=ids, attention_mask=seen, logits_processor=checks, **settings)
     return written[:, 1:].tolist()
 
 
@@ -70,10 +69,6 @@ def end_tokens(model: Any) -> list[int | None]:
     """Return the tokens that end what a model writes; [None] where it names none."""
     ends = model.generation_config.eos_token_id
     return ends if isinstance(ends, list) else [ends]
-
-
-def _check_step(ids: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
-    return check_finite(logits)
 
 
 def _start_token(model: Any) -> int:

@@ -10,7 +10,7 @@ from ..axes import check_values
 from ..errors import BlankfillError
 from ..networks.checkpoints import edge_tokens
 from ..networks.evaluation import in_evaluation_mode
-from ..networks.sizes import count_parameters, position_limit
+from ..networks.sizes import position_limit
 from ..slots.ledger import Ledger
 from ..slots.rows import TokenRow, to_rows
 from ..slots.vocabulary import check_finite
@@ -75,10 +75,10 @@ def fill_kept(
         if kept_ids not in distinct:
             distinct[kept_ids] = plan(row, [*kept_ids])
         walks.append(distinct[kept_ids])
-    walk(model, [*distinct.values()], write_best, tokenizer.pad_token_id, batch_tokens)
+    walk(model, [*distinct.values()], write_best, batch_tokens)
     settle = settle_whole(tokenizer)
     filled = [settle(text, document.written) for text, document in zip(blanked, walks, strict=True)]
-    return filled, count_walks(count_parameters(model), blanked, walks)
+    return filled, count_walks(model, blanked, walks)
 
 
 def plan_text(

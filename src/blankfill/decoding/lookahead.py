@@ -4,7 +4,6 @@ The candidates of a document are read side by side in one row, each attending to
 their keys and values are dropped when one is chosen, so what stands left of a blank is read once.
 """
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,14 +17,7 @@ from ..memory import MEMORY
 from ..networks.attention import as_filling, kept_in
 from ..networks.evaluation import in_evaluation_mode
 from ..networks.probe import Way, choose_way, probe_texts
-from ..networks.sizes import (
-    HEAD_ROWS,
-    attention_window,
-    count_parameters,
-    hidden_states,
-    output_layer,
-    vocabulary_size,
-)
+from ..networks.sizes import HEAD_ROWS, attention_window, hidden_states, output_layer, vocabulary_size
 from ..slots.ledger import Ledger
 from ..slots.rows import TokenRow
 from ..slots.vocabulary import Speller, check_finite, slot_bias
@@ -63,7 +55,7 @@ def fill_lookahead(
     check_values("lookahead", {"length": length, "candidates": candidates, "lookahead": lookahead})
     check_candidates(candidates, vocabulary_size(model))
     check_positions(model, "look-ahead")
-    check_side_by_side(model, tokenizer.pad_token_id or 0)
+    check_side_by_side(model)
     rows = to_open_rows(model, tokenizer, blanked, length)
     for row in rows:
         check_opening(row)
@@ -74,8 +66,8 @@ def fill_lookahead(
         for batch in batch_by_size(
             searches, lambda search: len(search.blanks), batch_tokens, lambda search: search.most
         ):
-            _search(model, batch, bias, tokenizer.pad_token_id or 0)
-    return Speller(tokenizer).assemble(blanked, rows), count_walks(count_parameters(model), blanked, searches)
+            _search(model, batch, bias)
+    return Speller(tokenizer).assemble(blanked, rows), count_walks(model, blanked, searches)
 
 
 def check_candidates(candidates: int, n_vocabulary: int) -> None:
@@ -96,10 +88,10 @@ def check_window(row: TokenRow, window: int | None) -> None:
         )
 
 
-def check_side_by_side(model: PreTrainedModel, pad_id: int) -> None:
+def check_side_by_side(model: PreTrainedModel) -> None:
     """Raise BlankfillError for a network that does not keep candidates in one row apart, or does not remember what it read."""
-    ways: dict[str, Way] = {"side by side": partial(_probe_tree, pad_id), "alone": _probe_alone}
-    if choose_way(model, ways, pad_id) == "alone":
+    ways: dict[str, Way] = {"side by side": _probe_tree, "alone": _probe_alone}
+    if choose_way(model, ways) == "alone":
         raise BlankfillError(
             f"look-ahead needs a network with a key-value cache and masks of its own, and {type(model).__name__} "
             "reads another text with them: fill from the left context"
@@ -111,13 +103,13 @@ def _probe_parts(model: PreTrainedModel) -> tuple[list[int], list[list[int]]]:
     return ids[:4], [ids[4:6], ids[6:8]]
 
 
-def _probe_tree(pad_id: int, model: PreTrainedModel) -> torch.Tensor:
+def _probe_tree(model: PreTrainedModel) -> torch.Tensor:
     """Return the logits of two candidates after a text, read side by side."""
     before, candidates = _probe_parts(model)
     row = TokenRow("probe", [*before, *candidates[0]], [4, 5], [0, 0])
     search = Search(row, len(candidates), 2)
     with as_filling(model):
-        reader = _TreeReader(model, [search], pad_id)
+        reader = _TreeReader(model, [search])
         reader.read([search])
         search.count(0)
         search.parts = candidates
@@ -131,9 +123,9 @@ def _probe_alone(model: PreTrainedModel) -> torch.Tensor:
     return torch.cat([model(input_ids=ids).logits[0, -2:] for ids in texts]).float()
 
 
-def _search(model: PreTrainedModel, batch: list[Search], bias: torch.Tensor, pad_id: int) -> None:
+def _search(model: PreTrainedModel, batch: list[Search], bias: torch.Tensor) -> None:
     """Fill the documents of a batch, in rounds of one pass each."""
-    reader, head = _TreeReader(model, batch, pad_id), output_layer(model)
+    reader, head = _TreeReader(model, batch), output_layer(model)
     while batch := _trim(batch):
         states = reader.read(batch)
         decisive = [
@@ -207,8 +199,8 @@ def _propose(head, asking: list[Search], last: list[torch.Tensor], bias: torch.T
 class _TreeReader:
     """Reads the open candidates of each document side by side: a row per document, a mask that keeps them apart."""
 
-    def __init__(self, model: PreTrainedModel, batch: list[Search], pad_id: int):
-        self.model, self.pad_id, self.end = model, pad_id, 0
+    def __init__(self, model: PreTrainedModel, batch: list[Search]):
+        self.model, self.end = model, 0
         n_columns = max(search.most for search in batch)
         self.cache: Any = make_cache(n_columns, kept_in(model))
         self.owner = np.full((len(batch), n_columns), DROPPED)
@@ -218,8 +210,8 @@ class _TreeReader:
         """Read the parts of each document; return the hidden states (parts, n, width) of each."""
         branches = [[] if search.is_finished else search.parts for search in batch]
         n_new = max(sum(map(len, candidates)) for candidates in branches)
-        ids = np.full((len(batch), n_new), self.pad_id)
-        places, asking = np.zeros_like(ids), np.full_like(ids, PADDING)
+        ids, places = np.zeros((2, len(batch), n_new), dtype=int)
+        asking = np.full_like(ids, PADDING)
         for row, candidates in enumerate(branches):
             start = 0
             for number, tokens in enumerate(candidates):

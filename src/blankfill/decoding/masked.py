@@ -40,16 +40,6 @@ class Work:
     visits: dict[int, int] = field(default_factory=dict)
     n_passes: int = 0
 
-    def view(self, mask_id: int, max_positions: int | None) -> list[int]:
-        """Return the tokens that the model reads in the next pass."""
-        if self.right_sides is None:
-            return self.row.ids
-        slot = self.order.candidates()[0]
-        blank = self.row.blank_of[slot]
-        behind = self.right_sides[blank]
-        end = self.row.slots[self.row.slots_of(blank)[-1] if behind else slot] + 1
-        return (self.row.ids[:end] + behind + [mask_id] * RUNWAY)[:max_positions]
-
     def key(self, slot: int) -> Key:
         """Return the key of the next draw for a slot: the document, the slot, and the visit after the first."""
         visit = self.visits.get(slot, 0)
@@ -183,10 +173,21 @@ class MaskedPasses:
             work.append(Work(row, plan_order(row, order, pace, seed), sides))
         return work
 
+    def view(self, work: Work) -> list[int]:
+        """Return the tokens of a document that the model reads in the next pass."""
+        row = work.row
+        if work.right_sides is None:
+            return row.ids
+        slot = work.order.candidates()[0]
+        blank = row.blank_of[slot]
+        behind = work.right_sides[blank]
+        end = row.slots[row.slots_of(blank)[-1] if behind else slot] + 1
+        return (row.ids[:end] + behind + [self.mask_id] * RUNWAY)[: self.max_positions]
+
     def fill(self, work: list[Work]) -> None:
         """Fill the documents in rounds of one pass each, until none has a slot left."""
         while work := [document for document in work if document.order.candidates()]:
-            sizes = [len(document.view(self.mask_id, self.max_positions)) for document in work]
+            sizes = [len(self.view(document)) for document in work]
             for batch in batch_by_size(range(len(work)), sizes.__getitem__, self.batch_tokens):
                 self._fill_one_pass([work[i] for i in batch])
                 MEMORY.release_if_grown()
@@ -197,7 +198,7 @@ class MaskedPasses:
         candidates = [(i, slot) for i, work in enumerate(batch) for slot in work.order.candidates()]
         for i, slot in candidates:
             batch[i].row.mask(self.mask_id, [slot])
-        views = [work.view(self.mask_id, self.max_positions) for work in batch]
+        views = [self.view(work) for work in batch]
         rows = [work.row for work in batch]
         logits = self.logits(rows, views, candidates)
         for chunk, bias in self._legal(rows, candidates, logits):

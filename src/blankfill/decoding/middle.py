@@ -7,11 +7,11 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from ..axes import check_values
 from ..errors import BlankfillError
 from ..networks.evaluation import in_evaluation_mode
-from ..networks.sizes import count_parameters, position_limit
+from ..networks.sizes import position_limit
 from ..slots.ledger import Ledger
 from ..slots.rows import TokenRow
 from ..slots.vocabulary import special_tokens
-from ..text import BlankedText, FilledText, assemble_text, group_adjacent_blanks
+from ..text import BlankedText, FilledText, assemble_text, group_adjacent_blanks, leave_unfilled
 from .alignment import split_answer
 from .causal import count_walks
 from .generation import end_tokens
@@ -55,7 +55,7 @@ def fill_middle(
     encode = partial(tokenizer.encode, add_special_tokens=False, verbose=False)
     plan = partial(plan_text, n_most=max_new_tokens, limit=position_limit(model), closings=closings)
     for text in blanked:
-        without_marks(text, [assemble_text(text, [""] * len(text.blanks)).text], marks)
+        without_marks(text, [leave_unfilled(text).text], marks)
     gaps = [group_adjacent_blanks(text) for text in blanked]
     fills: list[dict[int, str]] = [{} for _ in blanked]
     walks: list[TextWalk] = []
@@ -66,7 +66,7 @@ def fill_middle(
                 left, right = split_at(text, gaps[i][number], fills[i])
                 ids = [*opening, before, *encode(left), behind, *encode(right), answer]
                 of_gap[i] = plan(TokenRow(text.id, ids), ids)
-        walk(model, [*of_gap.values()], write_best, tokenizer.pad_token_id, batch_tokens)
+        walk(model, [*of_gap.values()], write_best, batch_tokens)
         for i, document in of_gap.items():
             said = str(tokenizer.decode([token for token in document.written if token not in closings]))
             fills[i] |= zip(gaps[i][number], split_answer(said, len(gaps[i][number])), strict=True)
@@ -75,7 +75,7 @@ def fill_middle(
         assemble_text(text, [words[blank] for blank in text.blanks])
         for text, words in zip(blanked, fills, strict=True)
     ]
-    return filled, count_walks(count_parameters(model), blanked, walks)
+    return filled, count_walks(model, blanked, walks)
 
 
 def find_fim_tokens(tokenizer: PreTrainedTokenizerBase) -> tuple[str, str, str]:

@@ -32,8 +32,8 @@ class Reader:
 
     is_fast = True
 
-    def __init__(self, model: PreTrainedModel, batch: list[Walk], pad_id: int):
-        self.model, self.pad_id = model, pad_id
+    def __init__(self, model: PreTrainedModel, batch: list[Walk]):
+        self.model = model
         self.head: Callable[[torch.Tensor], torch.Tensor] = output_layer(model)
 
     @staticmethod
@@ -53,8 +53,8 @@ class Reader:
 class PackedReader(Reader):
     """A BERT decoder that reads any number of tokens of each document; keys and values are in preallocated buffers."""
 
-    def __init__(self, model: PreTrainedModel, batch: list[Walk], pad_id: int):
-        super().__init__(model, batch, pad_id)
+    def __init__(self, model: PreTrainedModel, batch: list[Walk]):
+        super().__init__(model, batch)
         base: Any = model.base_model
         self.embeddings, self.layers, config = base.embeddings, base.encoder.layer, model.config
         self.heads, self.device = config.num_attention_heads, model.device
@@ -79,7 +79,6 @@ class PackedReader(Reader):
         return len(document.writes)
 
     def share(self, ahead: list[int]) -> list[int]:
-        """Return how many tokens of each document are read in the next step."""
         most = max(LONGEST, min(n for n in ahead if n))
         pairs = zip(ahead, self.walks, strict=False)
         return [n if document.n_read < document.prefix else min(n, most) for n, document in pairs]
@@ -123,24 +122,23 @@ class PackedReader(Reader):
 
 
 class LockstepReader(Reader):
-    """Any causal model with a key-value cache: it reads as many tokens of each document as the one nearest to its slot needs; no padding."""
+    """Any causal model with a key-value cache: it reads as many tokens of each document as the one nearest to its slot needs.
 
-    def __init__(self, model: PreTrainedModel, batch: list[Walk], pad_id: int):
-        super().__init__(model, batch, pad_id)
+    There is no padding; for a document that is finished token 0 is read, which no other document sees.
+    """
+
+    def __init__(self, model: PreTrainedModel, batch: list[Walk]):
+        super().__init__(model, batch)
         self.is_placed = any(document.positions for document in batch)
         self.cache = make_cache(max(document.most() for document in batch), kept_in(model))
 
     def share(self, ahead: list[int]) -> list[int]:
-        """Return how many tokens of each document are read in the next step."""
         return [min(n for n in ahead if n)] * len(ahead)
 
     def read(self, stretches: list[Part]) -> torch.Tensor:
         """Read as many tokens of each document; return the hidden states (documents, width) of the last of each."""
         n = max(len(ids) for ids, _ in stretches)
-        ids, positions = (
-            [stretch[k] + [pad] * (n - len(stretch[k])) for stretch in stretches]
-            for k, pad in ((0, self.pad_id), (1, 0))
-        )
+        ids, positions = ([stretch[k] + [0] * (n - len(stretch[k])) for stretch in stretches] for k in (0, 1))
         inputs = {"input_ids": torch.tensor(ids, device=self.model.device)}
         if self.is_placed:
             inputs["position_ids"] = torch.tensor(positions, device=self.model.device)
@@ -152,8 +150,8 @@ class PlainReader(Reader):
 
     is_fast = False
 
-    def __init__(self, model: PreTrainedModel, batch: list[Walk], pad_id: int):
-        super().__init__(model, batch, pad_id)
+    def __init__(self, model: PreTrainedModel, batch: list[Walk]):
+        super().__init__(model, batch)
         self.head = torch.nn.Identity()
         self.is_placed = any(document.positions for document in batch)
         self.seen: list[Part] = [([], []) for _ in batch]

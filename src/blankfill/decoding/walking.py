@@ -23,7 +23,7 @@ STEP = 16  # a model that reads one token of each text at a time takes so many t
 
 
 @torch.inference_mode()
-def walk(model: PreTrainedModel, walks: list[Walk], write: Write, pad_id: int, batch_tokens: int) -> None:
+def walk(model: PreTrainedModel, walks: list[Walk], write: Write, batch_tokens: int) -> None:
     """Walk through the documents in batches; `write` gets those at a slot and their logits (n, vocabulary), float32.
 
     Raises BlankfillError for a network that reads what follows a token too, and what `choose_way` raises.
@@ -33,11 +33,11 @@ def walk(model: PreTrainedModel, walks: list[Walk], write: Write, pad_id: int, b
     kind = (
         choose_prefix_reader(model)
         if any(document.prefix for document in walks)
-        else choose_reader(model, pad_id, any(document.positions for document in walks))
+        else choose_reader(model, any(document.positions for document in walks))
     )
     with as_filling(model) if kind.is_fast else nullcontext():
         for batch in batch_by_size(walks, kind.size, batch_tokens, Walk.most):
-            _walk_batch(kind(model, batch, pad_id), batch, write)
+            _walk_batch(kind(model, batch), batch, write)
 
 
 def _walk_batch(reader: Reader, batch: list[Walk], write: Write) -> None:
@@ -51,12 +51,12 @@ def _walk_batch(reader: Reader, batch: list[Walk], write: Write) -> None:
         MEMORY.release_if_grown()
 
 
-def choose_reader(model: PreTrainedModel, pad_id: int, is_placed: bool) -> type[Reader]:
+def choose_reader(model: PreTrainedModel, is_placed: bool) -> type[Reader]:
     """Return the fastest reader that is right for a model, with positions of its own (`is_placed`) or consecutive ones."""
     kinds: list[type[Reader]] = [PackedReader, LockstepReader, PlainReader]
     readers = {kind.__name__: kind for kind in kinds[not can_pack(model) :]}
-    ways = {name: partial(read_probe, kind, pad_id, is_placed) for name, kind in readers.items()}
-    kind = readers[choose_way(model, ways, pad_id, is_placed) or PlainReader.__name__]
+    ways = {name: partial(read_probe, kind, is_placed) for name, kind in readers.items()}
+    kind = readers[choose_way(model, ways, is_placed) or PlainReader.__name__]
     if kind is PlainReader and compare_ways(model, SIDES) == "prefixes":
         raise BlankfillError(
             f"{type(model).__name__} reads what follows a token too, so it cannot continue a text: "
@@ -75,10 +75,10 @@ def choose_prefix_reader(model: PreTrainedModel) -> type[Reader]:
     )
 
 
-def read_probe(kind: type[Reader], pad_id: int, is_placed: bool, model: PreTrainedModel) -> torch.Tensor:
+def read_probe(kind: type[Reader], is_placed: bool, model: PreTrainedModel) -> torch.Tensor:
     """Return the logits at the slots of two short texts, by one reader."""
     logits_of: dict[tuple[str, int], torch.Tensor] = {}
-    batch = [probe_walk(ids, is_placed) for ids in probe_texts(model, pad_id)]
+    batch = [probe_walk(ids, is_placed) for ids in probe_texts(model)]
     originals = {document.row.id: [*document.row.ids] for document in batch}
 
     def write(here: list[Walk], logits: torch.Tensor) -> None:
@@ -87,7 +87,7 @@ def read_probe(kind: type[Reader], pad_id: int, is_placed: bool, model: PreTrain
             document.write(originals[document.row.id][document.row.slots[document.n_written]])
 
     with as_filling(model) if kind.is_fast else nullcontext():
-        _walk_batch(kind(model, batch, pad_id), batch, write)
+        _walk_batch(kind(model, batch), batch, write)
     return torch.stack([logits_of[key] for key in sorted(logits_of)])
 
 

@@ -33,18 +33,13 @@ class Walk:
 
     @property
     def n_passes(self) -> int:
-        """Return how many passes the document took alone."""
+        """Return how many passes the document took alone: the number (from 0) of the one that writes next."""
         return self.n_written
 
     @property
     def n_scored(self) -> int:
         """Return how often the output layer was used."""
         return self.n_passes
-
-    @property
-    def pass_number(self) -> int:
-        """Return the pass (from 0) that writes next."""
-        return self.n_written
 
     @property
     def n_filled(self) -> int:
@@ -67,7 +62,7 @@ class Walk:
 
     def write(self, token: int) -> None:
         """Put a token into the next slot, and where it is read."""
-        self.row.write(self.n_written, token, self.pass_number)
+        self.row.write(self.n_written, token, self.n_passes)
         if self.reads_fills and self.n_read < len(self.ids):
             self.ids[self.n_read] = token
         self.n_written += 1

@@ -20,8 +20,6 @@ PADDED_TO = 128  # embeddings have more rows than the tokenizer has tokens up to
 MATRICES = (".weight", ".bias")
 # Types of safetensors that a library would turn into numbers that mean something else.
 NO_WEIGHTS = ("BOOL", "U8", "I8", "U16", "I16", "U32", "I32", "U64", "I64", "C64")
-MOST_UNKNOWN = 0.5  # share of a corpus's tokens above which a tokenizer cannot be meant for it
-SAMPLED = 200  # documents by which that is judged
 
 
 def is_place(source: Path | str) -> bool:
@@ -116,25 +114,6 @@ def check_size(tokenizer: PreTrainedTokenizerBase, n_rows: int, place: Path | st
         f"{place}: the tokenizer has {n_tokens:,} tokens and the model {n_rows:,}, so they do not belong together: "
         "put the model's own tokenizer there"
     )
-
-
-def refuse_unknown(unknown: float, name: str, corpus: str) -> None:
-    """Raise BlankfillError where most tokens of a corpus are unknown to the tokenizer of a model (share 0 to 1)."""
-    if unknown > MOST_UNKNOWN:
-        raise BlankfillError(
-            f"model {name}: {unknown:.0%} of the tokens of corpus {corpus} are unknown to its tokenizer: choose a model "
-            "of this language and script, or put the model's own tokenizer beside it"
-        )
-
-
-def share_unknown(tokenizer: PreTrainedTokenizerBase, texts: Iterable[str]) -> float:
-    """Return the share of unknown tokens in texts (0 to 1); 0 for a tokenizer that knows every byte."""
-    unknown = tokenizer.unk_token_id
-    if unknown is None:
-        return 0.0
-    encoded = [tokenizer.encode(text, add_special_tokens=False, verbose=False) for text in texts]
-    ids = [id for tokens in encoded for id in tokens]
-    return ids.count(unknown) / len(ids) if ids else 0.0
 
 
 def read_settings(path: Path) -> dict[str, Any]:

@@ -1,21 +1,29 @@
 """How a vocabulary tells the start of a word from its middle: by a mark on the tokens of one or the other."""
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import TypeVar
 
 from transformers import PreTrainedTokenizerBase
+
+T = TypeVar("T")
 
 INSIDE = "##"  # before a token that continues a word
 STARTS = ("Ġ", "▁")  # before a token that starts one
 GOES_ON = "@@"  # behind a token whose word goes on
 
 
+def once_per_vocabulary(
+    find: Callable[[PreTrainedTokenizerBase], T],
+) -> Callable[[PreTrainedTokenizerBase], T]:
+    """Return a function of a tokenizer that remembers what it returned until the tokenizer gets more tokens."""
+    remembered = lru_cache(maxsize=8)(lambda tokenizer, n_tokens: find(tokenizer))
+    return wraps(find)(lambda tokenizer: remembered(tokenizer, len(tokenizer)))
+
+
+@once_per_vocabulary
 def count_ids(tokenizer: PreTrainedTokenizerBase) -> int:
     """Return the largest id of a vocabulary plus one: more than its tokens where some ids between have none."""
-    return _count_ids(tokenizer, len(tokenizer))
-
-
-@lru_cache(maxsize=8)
-def _count_ids(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> int:
     return max(tokenizer.get_vocab().values(), default=-1) + 1
 
 
@@ -30,13 +38,9 @@ def has_mark(token: str, mark: str) -> bool:
     return bool(mark) and (token.endswith(mark) if mark == GOES_ON else token.startswith(mark))
 
 
+@once_per_vocabulary
 def word_mark(tokenizer: PreTrainedTokenizerBase) -> str:
     """Return the mark that a vocabulary uses most: `##`, `Ġ`, `▁` or `@@`, or "" if it has none of them."""
-    return _count_marks(tokenizer, len(tokenizer))
-
-
-@lru_cache(maxsize=8)
-def _count_marks(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> str:
     tokens = all_tokens(tokenizer)
     counts = {mark: sum(has_mark(token, mark) for token in tokens) for mark in (INSIDE, *STARTS, GOES_ON)}
     most = max(counts, key=counts.__getitem__)

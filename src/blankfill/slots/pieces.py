@@ -2,7 +2,6 @@
 
 import json
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
 from tokenizers import Encoding, Tokenizer
@@ -10,6 +9,7 @@ from tokenizers.models import WordPiece
 from transformers import PreTrainedTokenizerBase
 
 from ..text import INSIDE_WORD, BlankedText
+from .marks import once_per_vocabulary
 
 
 class Piece(NamedTuple):
@@ -37,8 +37,8 @@ class PieceEncoder:
     def __init__(self, tokenizer: PreTrainedTokenizerBase):
         self.tokenizer = tokenizer
         self._added: set[int] = set()
-        self._bare = _without_added_space(tokenizer, len(tokenizer))
-        self._inside = _inside_words(tokenizer, len(tokenizer))
+        self._bare = _without_added_space(tokenizer)
+        self._inside = _inside_words(tokenizer)
         self.adds_space = self._bare is not None and self._encode_whole(["a"]) != self(["a"])
         added = tokenizer.added_tokens_decoder.items() if self.adds_space else ()
         self._added = {number for number, token in added if not token.special}
@@ -120,8 +120,8 @@ COLLAPSE = {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "}
 LAST_SPACE = {"type": "Split", "pattern": {"Regex": r"\s$"}, "behavior": "Removed", "invert": False}
 
 
-@lru_cache(maxsize=8)
-def _without_added_space(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> Tokenizer | None:
+@once_per_vocabulary
+def _without_added_space(tokenizer: PreTrainedTokenizerBase) -> Tokenizer | None:
     """Return the tokenizer's backend set not to add a space, or None where it never does.
 
     A splitter that removes spaces goes too; what it did to runs of spaces and to a last one is done beforehand.
@@ -143,8 +143,8 @@ def _without_added_space(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> T
     return _load(settings)
 
 
-@lru_cache(maxsize=8)
-def _inside_words(tokenizer: PreTrainedTokenizerBase, n_tokens: int) -> Tokenizer | None:
+@once_per_vocabulary
+def _inside_words(tokenizer: PreTrainedTokenizerBase) -> Tokenizer | None:
     """Return a backend whose words begin with the tokens that go on a word (`##`); None where there are none."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None or not isinstance(backend.model, WordPiece) or backend.pre_tokenizer is None:

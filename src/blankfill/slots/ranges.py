@@ -2,7 +2,6 @@
 
 from ..ranges import MANY, Range
 
-MOST_TOKENS = 10**9  # of a training: the order of its documents has to fit into memory
 # By the name of the argument. The upper ends of passes, sweeps, lengths and candidates are far beyond what is useful,
 # and below what would take for ever or fill the memory.
 RANGES = {
@@ -20,6 +19,5 @@ RANGES = {
     "lookahead": Range(1, MANY, whole=True),
     "weight": Range(0, 1, what="the causal share"),
     "max_new_tokens": Range(1, 10_000, whole=True),
-    "budget": Range(0, MOST_TOKENS, whole=True),
 }
 LOWEST_TEMPERATURE = 1e-6  # above 0: logits divided by less overflow

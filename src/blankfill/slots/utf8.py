@@ -44,20 +44,15 @@ def starts_character(spelt: bytes | None) -> bool:
 
 def ends_character(spelt: bytes | None) -> bool:
     """Return whether a text can end with a token: with up to three bytes before it, it is valid UTF-8."""
-    if not spelt:
-        return True
-    stripped = spelt.lstrip(bytes(range(0x80, 0xC0)))
-    return len(spelt) - len(stripped) <= 3 and _is_valid(stripped)
+    whole = spelt or b""
+    stripped = whole.lstrip(bytes(range(0x80, 0xC0)))
+    return len(whole) - len(stripped) <= 3 and is_whole(stripped)
 
 
 def is_whole(spelt: bytes | None) -> bool:
     """Return whether a token alone is valid UTF-8."""
-    return not spelt or _is_valid(spelt)
-
-
-def _is_valid(spelt: bytes) -> bool:
     try:
-        spelt.decode()
+        (spelt or b"").decode()
     except UnicodeDecodeError:
         return False
     return True

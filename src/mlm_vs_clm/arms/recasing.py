@@ -1,10 +1,22 @@
-"""Capitals for an uncased model: one rule for every arm, which never sees the original."""
+"""How fills fit into their text: capitals for an uncased model, and spaces; one rule for every arm, which never sees the original."""
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from blankfill.text import SPELT, WORD, BlankedText, CharSpan, FilledText, assemble_text, find_words
+from blankfill.text import (
+    SPELT,
+    WORD,
+    BlankedText,
+    CharSpan,
+    FilledText,
+    assemble_text,
+    find_words,
+    would_merge,
+)
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -68,3 +80,21 @@ def _with_starts(text: str) -> Iterator[tuple[CharSpan, bool]]:
     for match in WORD.finditer(text):
         yield match.span(), opens
         opens = match.group() in ENDS or (opens and not SPELT.match(match.group()))
+
+
+def insert_missing_spaces(blanked: BlankedText, filled: FilledText) -> FilledText:
+    """Insert a space where a fill would run into the word beside it, as a word put for punctuation does.
+
+    Between words that are characters (Chinese, Thai) there is none. The spaces are outside the spans; all other characters are kept.
+    """
+    text, gaps = filled.text, set()
+    for start, end in (span for word in blanked.blanks if (span := filled.spans[word])):
+        if would_merge(text, start):
+            gaps.add(start)
+        if would_merge(text, end):
+            gaps.add(end)
+    places = sorted(gaps)
+    spaced = " ".join(text[a:b] for a, b in pairwise([0, *places, len(text)]))
+    shifts = [bisect_right(places, span[0]) if span else 0 for span in filled.spans]
+    spans = [span and (span[0] + n, span[1] + n) for span, n in zip(filled.spans, shifts, strict=True)]
+    return replace(filled, text=spaced, spans=spans)

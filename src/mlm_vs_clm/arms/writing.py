@@ -10,7 +10,7 @@ from blankfill.draws import keyed_rng
 from blankfill.likelihood import Likelihood, measure_likelihood, measure_weights
 from blankfill.slots.ledger import Ledger
 from blankfill.slots.sampling import Sampling
-from blankfill.text import BlankedText, FilledText, insert_missing_spaces, leave_unfilled
+from blankfill.text import BlankedText, FilledText, leave_unfilled
 from blankfill.writers import fill_skipping_failures, fill_with
 
 from ..corpora import load_split
@@ -20,7 +20,7 @@ from ..masking import mask_words
 from .baselines import BASELINES, BOUNDS, COUNTING, LABELLED, ORDERED, WordCounts
 from .mentions import Mentions, gather_mentions
 from .ngrams import ORDERS
-from .recasing import Recaser, fills_of, is_cased
+from .recasing import Recaser, fills_of, insert_missing_spaces, is_cased
 from .settings import LEAKY
 
 if TYPE_CHECKING:

@@ -148,11 +148,9 @@ def gather(
     on_mistake: OnMistake = raise_mistake,
 ) -> Gathered:
     """Return each official part's windows, no text twice in all parts together, and what was dropped."""
-    max_words, min_words = cutting.max_words, cutting.min_words
-    if not 1 <= min_words <= max_words:
-        raise StudyError(f"{source.name}: windows of {min_words} to {max_words} words cannot be cut")
-    if set(files) not in (set(source.feeds), {""}):
-        raise StudyError(f"{source.name}: expected one file for each of the parts {sorted(source.feeds)}")
+    sizes = f"{cutting.min_words} to {cutting.max_words} words"
+    if not 1 <= cutting.min_words <= cutting.max_words:
+        raise StudyError(f"{source.name}: windows of {sizes} cannot be cut")
     read = find_reader(source)
     as_read = results = {official: read(path, on_mistake) for official, path in files.items()}
     if not any(result.documents for result in results.values()):
@@ -161,8 +159,8 @@ def gather(
     if len(results) > 1:
         separate_ids(results)
     problems = [problem for result in results.values() for problem in result.problems]
-    windows_rule = f"{WINDOWS_RULE}; {min_words} to {max_words} words"
-    rules = {"reading": READERS[source.reader].rule, "windows": windows_rule, "splits": SPLITS_RULE}
+    rules = {"reading": READERS[source.reader].rule, "windows": f"{WINDOWS_RULE}; {sizes}"}
+    rules |= {"splits": SPLITS_RULE}
     rules |= {"problems": PROBLEMS_RULE} if problems else {}
     if "" in results:
         results = split_by_part(results[""])
@@ -172,7 +170,7 @@ def gather(
             source = replace(source, feeds=feeds or source.feeds)
     # After the parts are known, as documents beside one named split are counted with them.
     counted = sum((result.counted for result in as_read.values()), Counter())
-    steps = cut_once(results, source.group_by == "author", max_words, min_words)
+    steps = cut_once(results, source.group_by == "author", cutting)
     dropped = [row for step in steps for result in step.values() for row in result.dropped]
     return Gathered(source, _documents(steps[-1]), dropped, problems, counted, rules)
 
@@ -193,14 +191,12 @@ def find_reader(source: CorpusSource) -> Callable[..., ReaderResult]:
     return partial(reader.read, columns=source.columns)
 
 
-def cut_once(read: Results, by_author: bool, max_words: int, min_words: int) -> list[Results]:
+def cut_once(read: Results, by_author: bool, cutting: Cutting) -> list[Results]:
     """Return what is left after each step: as read, each text once, (each author in one part), cut, each window once."""
     steps = [read, drop_repeats(_documents(read), "document")]
     if by_author and len(read) > 1:
         steps.append(drop_shared_authors(_documents(steps[-1])))
-    steps.append(
-        {official: cut(texts, max_words, min_words) for official, texts in _documents(steps[-1]).items()}
-    )
+    steps.append({official: cut(texts, cutting) for official, texts in _documents(steps[-1]).items()})
     steps.append(drop_repeats(_documents(steps[-1]), "window"))
     return steps
 

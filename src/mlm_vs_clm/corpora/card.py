@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from statistics import median_low
 
 from blankfill.text import split_words
 
@@ -41,13 +42,13 @@ def describe(
 
 def count(documents: list[Document]) -> dict[str, int]:
     """Return one split's counts; `words_median` is the median length of a document (the lower one of two)."""
-    lengths = sorted(len(split_words(document.text)) for document in documents)
+    lengths = [len(split_words(document.text)) for document in documents]
     return {
         "documents": len(documents),
         "sources": len({document.origin_id for document in documents}),
         "authors": len({document.author for document in documents if document.author}),
         "words": sum(lengths),
-        "words_median": lengths[(len(lengths) - 1) // 2] if lengths else 0,
+        "words_median": median_low(lengths or [0]),
         "entities": sum(len(document.entities) for document in documents),
         "labels": sum(len(document.labels) for document in documents),
     }
@@ -60,7 +61,7 @@ def card_markdown(card: dict) -> str:
     lines += [f"- **Licence**: {card['licence']}"]
     lines += [f"- **How it differs from the paper's**: {card['differs_from_the_paper']}"]
     lines += [f"- **Rule, {name}**: {rule}" for name, rule in card["rules"].items()]
-    lines += language_lines(card["language"]) if "language" in card else []
+    lines += language_lines(card["language"])
     heads = ["split", *(column.replace("_", ", ") for column in COLUMNS)]
     rows = [[split, *(counts[column] for column in COLUMNS)] for split, counts in card["splits"].items()]
     lines += ["", *_table(heads, rows)]

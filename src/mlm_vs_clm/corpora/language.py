@@ -1,8 +1,9 @@
 """The scripts of a corpus, how its words are found, and what of the scoring is for English alone."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable
-from itertools import islice
+from itertools import chain, islice
 
 import regex
 
@@ -35,17 +36,14 @@ def describe_language(texts: Iterable[str]) -> dict:
     stopwords = measure_stopwords(islice(texts, N_READ))
     return {
         "scripts": list_scripts(texts),
-        "stopwords": None if stopwords != stopwords else round(stopwords, 4),
+        "stopwords": None if math.isnan(stopwords) else round(stopwords, 4),
     }
 
 
 def list_scripts(texts: Iterable[str]) -> dict[str, float]:
     """Return the share (0-1) of the letters of texts that are of each script, the largest first; marks do not count."""
-    letters: Counter[str] = Counter()
-    for text in texts:
-        letters.update(text)
     counts: Counter[str] = Counter()
-    for letter, n in letters.items():
+    for letter, n in Counter(chain.from_iterable(texts)).items():
         if letter.isalpha():
             counts[find_script(letter)] += n
     return {name: round(n / counts.total(), 4) for name, n in counts.most_common()}

@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from blankfill.text import find_words
 
@@ -24,31 +25,31 @@ class Cutting:
     seed: int
 
 
-def cut(documents: Iterable[Document], max_words: int, min_words: int) -> ReaderResult:
-    """Return windows of at most `max_words` words, ids `<document>-<k>`, and what was dropped.
+def cut(documents: Iterable[Document], cutting: Cutting) -> ReaderResult:
+    """Return windows, ids `<document>-<k>`, and what was dropped.
 
-    Each window's text is a slice of the document's, with entity offsets relative to it. Windows below `min_words`
-    words are dropped (their k is not used again), as are entities longer than a window.
+    Each window's text is a slice of the document's, with entity offsets relative to it. Windows of too few words are
+    dropped (their k is not used again), as are entities longer than a window.
     """
     result = ReaderResult()
     for document in documents:
-        _cut_document(document, max_words, min_words, result)
+        _cut_document(document, cutting, result)
     return result
 
 
-def _cut_document(document: Document, max_words: int, min_words: int, result: ReaderResult) -> None:
+def _cut_document(document: Document, cutting: Cutting, result: ReaderResult) -> None:
     words = find_words(document.text)
-    borders = find_borders(document, words, max_words)
+    borders = find_borders(document, words, cutting.max_words)
     entities = list(document.entities)
-    for number, (first, last) in enumerate(zip(borders, borders[1:], strict=False)):
+    for number, (first, last) in enumerate(pairwise(borders)):
         start, end = words[first][0], words[last - 1][1]
         inside = [entity for entity in entities if start <= entity.start and entity.end <= end]
         id = f"{document.id}-{number}"
         for _ in [entity for entity in entities if entity.start < end < entity.end]:
             result.drop(id, "entity longer than a window")
         entities = [entity for entity in entities if entity.start >= end]
-        if last - first < min_words:
-            result.drop(id, f"window below {min_words} words")
+        if last - first < cutting.min_words:
+            result.drop(id, f"window below {cutting.min_words} words")
         else:
             rebased = tuple(Entity(e.start - start, e.end - start, e.type) for e in inside)
             text = document.text[start:end]

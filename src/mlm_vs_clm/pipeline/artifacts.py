@@ -95,7 +95,10 @@ class Store:
 
     def has(self, recipe: Recipe) -> bool:
         """Return whether the result is stored and undamaged."""
-        return self._is_whole(self.path(recipe))
+        folder = self.path(recipe)
+        if folder not in self._checked and not damaged_files(folder):
+            self._checked.add(folder)
+        return folder in self._checked
 
     def ensure(self, recipe: Recipe) -> Path:
         """Return the folder of the result; if it is not stored, make what it needs and then the result.
@@ -125,20 +128,12 @@ class Store:
             _clear_unfinished(partial)
             with one_blas_thread():
                 measured = self.makers[recipe.stage](recipe.settings, inputs, partial, self.runtime) or {}
-            _write_record(partial, recipe, self.root, time.monotonic() - started, measured)
+            _write_record(partial, recipe, time.monotonic() - started, measured)
             os.replace(partial, final)
             shutil.rmtree(final / CHECKPOINT, ignore_errors=True)  # last: a kill before this loses nothing
         except (OSError, SafetensorError) as error:
             raise StudyError(explain_os_error(error, final, ADVICE)) from error
         self._checked.add(final)
-
-    def _is_whole(self, folder: Path) -> bool:
-        if folder in self._checked:
-            return True
-        if not (folder / RECORD).is_file() or damaged_files(folder):
-            return False
-        self._checked.add(folder)
-        return True
 
     def _lock(self, recipe: Recipe):
         lock_file = self.root / LOCKS / f"{recipe.stage}-{recipe.id}.lock"
@@ -243,7 +238,7 @@ def list_artifacts(root: Path) -> Iterator[tuple[str, Path]]:
             yield ("damaged" if damaged_files(folder) else "whole"), folder
 
 
-def _write_record(folder: Path, recipe: Recipe, root: Path, seconds: float, measured: dict) -> None:
+def _write_record(folder: Path, recipe: Recipe, seconds: float, measured: dict) -> None:
     left_out = (folder / CHECKPOINT, folder / RECORD)
     files = sorted(
         path for path in folder.rglob("*") if path.is_file() and not {path, *path.parents} & {*left_out}

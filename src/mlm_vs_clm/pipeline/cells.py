@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from blankfill.text import BlankedText, Corruption, FilledText
+from blankfill.text import BlankedText, FilledText
 
 from ..corpora import load_split
 from ..documents import Document
 from ..evidence.cells import Cell, ScoredCell, TrainedCell
 from ..evidence.equal_compute import name_method
 from ..files import read_lines, write_lines
+from ..masking import Corruption
 from ..tasks import TASKS
 from ..tasks.outcome import NO_ROOM, UNTRAINED
 from .artifacts import inputs_of, name_of, read_record

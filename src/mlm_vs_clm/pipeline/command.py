@@ -163,7 +163,7 @@ def _run_job(run: Callable[[Job], None], raw: DictConfig, overrides: list[str]) 
     job = Job(compose(overrides, composed), overrides, composed=composed)
     check_numbers(job.config)
     if not is_sweep():  # its callback does this once
-        refuse_ignored(stage, [job], compose)
+        refuse_ignored(stage, [job])
     if job.config.scale.minutes and stage not in UNTRAINED:
         job.set_budget()
     run(job)

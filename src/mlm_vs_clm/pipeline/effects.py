@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from ..errors import StudyError
 from . import recipes, study
 from .artifacts import Recipe
-from .composing import is_of_model
+from .composing import compose, is_of_model
 from .config import RUNTIME_TRAINING, Config
 
 # Where and how fast work is done: none of it is in an id.
@@ -35,7 +35,7 @@ class Job(Protocol):
     def choose(self, **groups: str) -> Config: ...
 
 
-def refuse_ignored(stage: str, jobs: Iterable[Job], compose: Callable[[list[str]], Config]) -> None:
+def refuse_ignored(stage: str, jobs: Iterable[Job]) -> None:
     """Raise StudyError for the first override that reaches no result of any job.
 
     The jobs of a sweep have equally many overrides, in one order. A job that cannot be made as it is says so itself.
@@ -43,7 +43,7 @@ def refuse_ignored(stage: str, jobs: Iterable[Job], compose: Callable[[list[str]
     ignored: dict[int, str] | None = None
     for job in jobs:
         try:
-            reach = _Reach(stage, job, compose)
+            reach = _Reach(stage, job)
             places = range(len(job.overrides)) if ignored is None else ignored
             ignored = {place: job.overrides[place] for place in places if reach.is_ignored(place)}
         except StudyError:
@@ -64,8 +64,8 @@ def _advise(override: str, stage: str) -> str:
 class _Reach:
     """Which of a job's overrides reach its results."""
 
-    def __init__(self, stage: str, job: Job, compose: Callable[[list[str]], Config]):
-        self.stage, self.job, self.compose = stage, job, compose
+    def __init__(self, stage: str, job: Job):
+        self.stage, self.job = stage, job
         self.asked: set[tuple[str, str]] = set()
         self.known: list[str] = []
         self.rest = self._list_ids({}, "")
@@ -90,7 +90,7 @@ class _Reach:
         if any(self._differs(change, "") for change in changes):
             return False
         try:
-            without = self.compose(overrides[:place] + overrides[place + 1 :])
+            without = compose(overrides[:place] + overrides[place + 1 :])
         except Exception:
             return False  # the others need it
         change = _find_change(self.job.config, without)

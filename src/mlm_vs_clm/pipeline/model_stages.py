@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 TIMED_TOKENS = 6_000  # of each training that is timed
 FEWEST_TOKENS = 1_000
 FORWARD_SHARE = 1 / 3  # of the time of a training step
+MOST_UNKNOWN = 0.5  # share of a corpus's tokens above which a tokenizer cannot be meant for it
+SAMPLED = 200  # documents by which that is judged
 
 
 def make_start(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
@@ -160,13 +162,20 @@ def refuse_unknown_corpus(
     start: Path, tokenizer: "PreTrainedTokenizerBase", corpus: Path, texts: list[str]
 ) -> None:
     """Raise StudyError where a corpus is mostly unknown to the tokenizer of a model, by its first texts."""
-    from blankfill.networks.folders import SAMPLED, refuse_unknown, share_unknown
-
+    if tokenizer.unk_token_id is None:  # it knows every byte
+        return
+    encoded = [tokenizer.encode(text, add_special_tokens=False, verbose=False) for text in texts[:SAMPLED]]
+    tokens = [token for ids in encoded for token in ids]
+    unknown = tokens.count(tokenizer.unk_token_id) / max(len(tokens), 1)
+    if unknown <= MOST_UNKNOWN:
+        return
     about = read_record(start)["settings"]
     source = about.get("source") or about.get("encoder")
     name = f"{about['name']} ({source})" if source else about["name"]
-    unknown = share_unknown(tokenizer, texts[:SAMPLED])
-    refuse_unknown(unknown, name, read_record(corpus)["settings"]["name"])
+    raise StudyError(
+        f"model {name}: {unknown:.0%} of the tokens of corpus {read_record(corpus)['settings']['name']} are unknown to its "
+        "tokenizer: choose a model of this language and script, or put the model's own tokenizer beside it"
+    )
 
 
 def make_budget(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:

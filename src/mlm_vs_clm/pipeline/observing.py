@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from operator import itemgetter
@@ -49,13 +50,15 @@ Extra = Mapping[Path, Sequence[MetricStatistics]]  # what the report measures of
 def observe(settings: dict, inputs: dict[str, Path], wordnet: Path) -> Observations:
     """Return the frames of a study; words are looked up in `wordnet`."""
     final, along = of_stage(inputs, "score"), opened_by(inputs, CURVE)
-    design, extra = read_settings(settings, final), count_nonwords(inputs, to_main(settings), wordnet)
-    if "reference" in settings:
-        compared = compare_fills(final, settings["reference"])
-        extra = {path: [*extra.get(path, ()), *compared[path]] for path in final}
-    for path, measured in read_disclosure(inputs, final).items():
-        extra[path] = [*extra.get(path, ()), *measured]
-    cells = {path: _with_extra(read_scored(path), extra.get(path, ())) for path in (*final, *along)}
+    design, extra = read_settings(settings, final), defaultdict[Path, list[MetricStatistics]](list)
+    for measured in (
+        count_nonwords(inputs, to_main(settings), wordnet),
+        compare_fills(final, settings["reference"]) if "reference" in settings else {},
+        read_disclosure(inputs, final),
+    ):
+        for path, statistics in measured.items():
+            extra[path] += statistics
+    cells = {path: _with_extra(read_scored(path), extra[path]) for path in (*final, *along)}
     trained, networks = of_stage(inputs, "downstream"), opened_by(inputs, UNDERSTANDING)
     abouts = {path: describe_task(path) for path in trained} | {
         path: describe_network(path) for path in networks
@@ -93,7 +96,7 @@ def read_settings(settings: dict, scored: Iterable[Path]) -> Design:
         settings["bound"],
         settings.get("starts_from", ""),
         settings.get("variants", []),
-        sorted({read_record(path)["measured"].get("rules", "unknown") for path in scored}),
+        sorted({read_record(path)["measured"]["rules"] for path in scored}),
     )
 
 
@@ -113,12 +116,12 @@ def _read_bounds(scored: Iterable[Path]) -> list[ScoredCell]:
 def list_cells(cells: Mapping[Path, ScoredCell]) -> pd.DataFrame:
     """Return the frame `cells`: one row per score artifact."""
     rows = pd.DataFrame(
-        [describe_cell(path, scored) for path, scored in cells.items()], columns=None if cells else CELL
+        [_make_row(path, scored) for path, scored in cells.items()], columns=None if cells else CELL
     )
     return rows[[*CELL, *(column for column in rows if column not in CELL)]]
 
 
-def describe_cell(path: Path, cell: ScoredCell) -> dict:
+def _make_row(path: Path, cell: ScoredCell) -> dict:
     """Return the row of `cells` of a score artifact."""
     about, generation = describe_score(path), inputs_of(path)["generation"]
     record = read_record(generation)

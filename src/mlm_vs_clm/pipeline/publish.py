@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import StudyError
 from ..evidence.claims import load_rules
+from ..evidence.derivation import Tables
 from ..evidence.tables import main_cell, read_tables
 from ..files import MANIFEST, ROOT, explain_os_error, list_studies, write_atomically
 from ..hardware import one_blas_thread
@@ -33,7 +34,6 @@ from ..report.headline import answer_question, ask, name_next, name_study, tabul
 from ..report.ladder import list_own_steps
 from ..report.panels import check_panel
 from ..report.rendering import write_between_markers
-from ..report.sentences import Tables
 from .artifacts import RECORD
 from .config import PanelConfig
 from .effects import RUNTIME
@@ -173,5 +173,5 @@ def run(chosen: argparse.Namespace) -> None:
                 raise StudyError(f"{study} is not a folder: name one of results, such as results/desk")
             refresh_tables(study)
             make_page(study)
-            print(study / "report.html")
+            print(study / PAGE)
         write_blocks(studies)

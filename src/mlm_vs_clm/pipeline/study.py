@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 
-from blankfill.ranges import check_number, range_of
-
 from ..arms.baselines import BOUNDS, COUNTING
 from ..errors import StudyError
 from ..tasks.projection import PROJECTED
@@ -25,7 +23,7 @@ from .variants import (
 )
 
 Choose = Callable[..., Config]
-Turn = tuple[int, str, Recipe]  # 0 is made before 1, and 1 before 2; name and recipe of a result
+Turn = tuple[int, str, Recipe]  # of a result: 0 is made before 1, and 1 before 2; its name; its recipe
 
 
 def cells(config: Config, choose: Choose) -> dict[str, Recipe]:
@@ -48,9 +46,7 @@ def _list_turns(config: Config, choose: Choose) -> Iterator[Turn]:
         refuse_unused(grid, corpus, choose, _identify)
         yield 0, f"corpus/{corpus_name}", recipes.corpus(corpus)
         cells = list(_cells_of(grid, corpus))
-        trainings, tuned = _list_networks(grid, corpus, choose)
-        yield from ((1, name, recipe) for name, recipe in trainings.items())
-        yield from ((2, name, recipe) for name, recipe in tuned.items())
+        yield from _list_networks(grid, corpus, choose)
         for control in recipes.CONTROLS if any(is_trained_on for *_, is_trained_on in cells) else ():
             control_of = replace(corpus, trained_on=control)
             yield 2, f"downstream/{corpus_name}/{control}", recipes.downstream(control_of)
@@ -72,8 +68,7 @@ def _list_cell(
         is_shown = is_trained_on or arm_name == "oracle" or variant.settings
         metrics_of_cell = grid.metrics if is_shown else ["bleu"]
         full = replace(full, scoring=replace(full.scoring, metrics=list(metrics_of_cell)))
-    trainings = _name_trainings(full, f"{seed}/" if grid.retrain else "")
-    yield from ((1, name, recipe) for name, recipe in trainings.items())
+    yield from _list_models(full, f"{seed}/" if grid.retrain else "")
     if variant.base in grid.disclosure:
         yield 2, f"disclosure/{cell_name}/{arm_name}", recipes.disclosure(full)
     if is_trained_on:
@@ -84,18 +79,16 @@ def _list_cell(
     yield turn, f"score/{cell_name}/{arm_name}", recipes.score(full)
     followed = {*grid.curve, *(COUNTING if grid.curve else ())}
     if is_main and seed in grid.seeds and variant.base in followed:
-        yield from ((2, name, recipe) for name, recipe in _list_curve(full, cell_name).items())
+        yield from _list_curve(full, cell_name)
 
 
-def _name_trainings(full: Config, run: str) -> dict[str, Recipe]:
-    """Return the trainings of an arm by name; none for a baseline, and for a checkpoint as it comes."""
+def _list_models(full: Config, run: str) -> Iterator[Turn]:
+    """Yield the trainings of an arm; none of a baseline, and of a checkpoint as it comes."""
     if not full.arm.objective or full.arm.training == "general":
-        return {}
-    place = f"pretrain/{full.corpus.name}/"
-    return {
-        f"{place}{recipe.settings['objective']['name']}/{run}{full.model.name}/{recipe.id}": recipe
-        for recipe in recipes.models(full)
-    }
+        return
+    for recipe in recipes.models(full):
+        objective = recipe.settings["objective"]["name"]
+        yield 1, f"pretrain/{full.corpus.name}/{objective}/{run}{full.model.name}/{recipe.id}", recipe
 
 
 def _identify(full: Config) -> str:
@@ -104,12 +97,11 @@ def _identify(full: Config) -> str:
     return f"{recipes.generate(full).id}{learned}"
 
 
-def _list_networks(grid: GridConfig, corpus: Config, choose: Choose) -> tuple[dict, dict]:
-    """Return the trainings of the networks that are fine-tuned on the tasks of a corpus, and those task models.
+def _list_networks(grid: GridConfig, corpus: Config, choose: Choose) -> Iterator[Turn]:
+    """Yield the trainings of the networks that are fine-tuned on the tasks of a corpus, and those task models.
 
     Beside these stands the majority answer of each task, by as many examples.
     """
-    trainings: dict[str, Recipe] = {}
     task_models: dict[str, Recipe] = {}
     for cell in (network_cell for network_cell in grid.networks if network_cell.corpus == corpus.corpus.name):
         place = f"{recipes.UNDERSTANDING}{cell.corpus}/{cell.task}"
@@ -119,7 +111,7 @@ def _list_networks(grid: GridConfig, corpus: Config, choose: Choose) -> tuple[di
             if name != recipes.START:
                 full = choose(corpus=cell.corpus, objective=name)
                 trained = recipes.pretrain(full)
-                trainings[f"pretrain/{cell.corpus}/{name}/{full.model.name}/{trained.id}"] = trained
+                yield 1, f"pretrain/{cell.corpus}/{name}/{full.model.name}/{trained.id}", trained
             how = replace(full.finetuning, sides=cell.sides, words=cell.words, examples=n)
             how = replace(how, steps=cell.steps or how.steps)
             how = replace(how, network=recipes.START if name == recipes.START else recipes.TRAINED)
@@ -133,7 +125,7 @@ def _list_networks(grid: GridConfig, corpus: Config, choose: Choose) -> tuple[di
                         f"scale.grid.networks: {name} of {cell.task} on {cell.corpus} has {n} examples twice, with other words or "
                         "steps: give each a number of examples of its own"
                     )
-    return trainings, task_models
+                yield 2, f"{place}/{key}/{n}", recipe
 
 
 def results(config: Config, choose: Choose) -> Iterator[Recipe]:
@@ -153,15 +145,12 @@ def list_trainings(config: Config, choose: Choose) -> list[Recipe]:
     return list({training.id: training for name, training in named if name.startswith("pretrain/")}.values())
 
 
-def _list_curve(full: Config, cell_name: str) -> dict[str, Recipe]:
-    """Return the scores of a cell's arm at every budget of its training; in words that overlap and blanks that match."""
-    scoring, full = replace(full.scoring, metrics=["bleu"]), replace(full, likelihood=False)
-    return {
-        f"curve/{cell_name}/{full.arm.name}/{budget}": recipes.score(
-            replace(full, arm=replace(full.arm, budget=budget), scoring=scoring)
-        )
-        for budget in recipes.budgets_of(full)
-    }
+def _list_curve(full: Config, cell_name: str) -> Iterator[Turn]:
+    """Yield the scores of a cell's arm at every budget of its training; in words that overlap and blanks that match."""
+    full = replace(full, scoring=replace(full.scoring, metrics=["bleu"]), likelihood=False)
+    for budget in recipes.budgets_of(full):
+        at_budget = replace(full, arm=replace(full.arm, budget=budget))
+        yield 2, f"curve/{cell_name}/{full.arm.name}/{budget}", recipes.score(at_budget)
 
 
 def _cells_of(grid: GridConfig, corpus: Config) -> Iterator[tuple[str, str, Config, bool]]:
@@ -184,7 +173,6 @@ def make_all(store: Store, config: Config, choose: Choose) -> dict[str, Recipe]:
 
     A cell that fails does not stop the others; at the end it raises StudyError.
     """
-    check_number("workers", config.workers, range_of(Config, "workers"))
     check_main(config)
     whole = cells(config, choose)
     if needed := _list_missing(store, whole):

@@ -43,7 +43,7 @@ class Outcomes(Callback):
         try:
             self.jobs = list_jobs(config)
             refuse_stores(self.jobs)
-            refuse_ignored(config.hydra.job.name, list_in_range(self.jobs), compose)
+            refuse_ignored(config.hydra.job.name, list_in_range(self.jobs))
         except MISTAKES as error:
             sys.exit(f"error: {one_line(error)}")
         if config.hydra.launcher._target_.endswith("SlurmLauncher"):

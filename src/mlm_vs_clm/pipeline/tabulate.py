@@ -150,14 +150,10 @@ def _read(text: str) -> Any:
 def _write(value: Any) -> str:
     """Return a value as it is typed: 0.50 and 0.5 are the same, and a missing value is the empty word."""
     value = _read(value) if isinstance(value, str) else value
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    if isinstance(value, numbers.Integral):
-        return str(int(value))
     if isinstance(value, numbers.Real):
         number = float(value)
-        return f"{number:.0f}" if number.is_integer() else str(number)
-    return str(value)
+        return "" if math.isnan(number) else f"{number:.0f}" if number.is_integer() else str(number)
+    return "" if value is None else str(value)
 
 
 def publish(table: pd.DataFrame, stage: str, folder: Path, title: str, command: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from blankfill.axes import AXIS, PRODUCT
 from blankfill.draws import keyed_rng
 from blankfill.memory import peak_memory_mb
-from blankfill.text import BlankedText, Corruption
+from blankfill.text import BlankedText
 
 from ..arms.settings import AUTO
 from ..corpora import load_split
@@ -19,6 +19,7 @@ from ..errors import StudyError
 from ..files import write_atomically, write_lines
 from ..hardware import choose_device, explain_out_of_memory
 from ..masking import (
+    Corruption,
     keep_spans,
     mask_words,
     name_masking,

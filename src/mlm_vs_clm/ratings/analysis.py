@@ -13,9 +13,9 @@ from ..errors import StudyError
 from ..evidence.verdicts import correct
 from ..stats import NORMAL, draw_weights, percentile_interval
 from .questions import POINTS
+from .sheet import ORIGINAL
 
 ALL = "all"
-ORIGINAL = "oracle"
 RESAMPLES = 1000
 ROUNDS = "krippendorff_alpha_ordinal between rounds"
 Metrics = dict[tuple[str, str], np.ndarray]

@@ -6,20 +6,21 @@ from typing import Any
 
 from ..corpora.card import card_markdown
 from ..evidence.claims import read_rules
+from ..evidence.derivation import Tables
 from ..evidence.tables import TRAINING_DATA, pick_kind, read_table, read_tables
 from ..evidence.verdicts import NOT_RUN
 from ..files import list_studies
 from . import style
 from .drawing import save, style_context
 from .evidence_table import write_evidence
-from .frames import CLAIMS, load_frames
+from .frames import CLAIMS, load_settings
 from .headline import answer_question
 from .index import write_index
 from .ladder import list_likelihoods, list_steps
 from .ladder_figure import draw_ladder
 from .outcomes import keep_trained
 from .overview import count_claims, count_tokens, find_start, tabulate_evidence
-from .sentences import Tables, describe_decisions, describe_main_cell, describe_utility, tabulate_costs
+from .sentences import describe_decisions, describe_main_cell, describe_utility, tabulate_costs
 from .short_answer import keep_most_trained, write_short_blocks
 from .statements import summarise_statements, tabulate_statements
 from .style import read_study
@@ -51,7 +52,7 @@ def make_blocks(results: Path) -> Blocks:
     blocks = describe_panels({name: read_table(name, results) for name in ("study", "findings")})
     if results.name == MAIN:
         blocks |= describe_main(read_tables(results))
-        blocks["cards"] = "\n".join(map(card_markdown, load_frames(results).cards))
+        blocks["cards"] = "\n".join(map(card_markdown, load_settings(results).cards))
     return blocks
 
 
@@ -64,7 +65,7 @@ def make_shared_blocks(results: Path, tables: Mapping[str, Tables], rules: Seque
     """Return the blocks on all studies in a folder of results, and on its benchmark, by marker; `tables` as `read_studies` has them."""
     studies, stated = keep_claims(tables), read_rules(CLAIMS)
     evidence = {"evidence": tabulate_evidence(studies, rules), "overview": count_claims(studies, rules)}
-    evidence["statements"] = tabulate_statements(tables, stated, "../results")
+    evidence["statements"] = tabulate_statements(tables, stated)
     evidence["short-statements"] = summarise_statements(tables, stated)
     blocks = evidence | write_short_blocks({**studies, **tables}, rules, results)
     if repeated := find_repeated(studies):

@@ -12,6 +12,7 @@ import yaml
 
 from ..evidence import tables as tidy
 from ..evidence.claims import list_asked
+from ..evidence.derivation import Tables
 from ..files import ROOT
 from . import (
     cast,
@@ -35,8 +36,8 @@ from . import (
     utility,
     verdict_cards,
 )
-from .frames import PAGE, Frames, Rows, find_rules, load_frames, save_frames, save_table
-from .style import Study, read_study
+from .frames import PAGE, Frames, find_rules, load_frames, save_frames, save_table
+from .style import read_study
 from .tables import Table
 
 LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")  # of Markdown, whose words alone stand on a page
@@ -91,33 +92,31 @@ def make_page(folder: Path) -> None:
     rows, about = frames.tables, frames.about
     study = read_study(rows)
     specs = about.get("panels") or []
-    panels_shown = panel_section(specs, rows, study)
-    answer = headline.answer_question(rows)
-    rows["findings"] = tidy.tidy("findings", list_findings(panels_shown, headline.ask(about), answer))
+    with drawing.style_context():
+        panels_drawn, panel_tables = panels.show_panels(specs, rows, study)
+    question, answer = headline.ask(about), headline.answer_question(rows)
+    rows["findings"] = tidy.tidy("findings", list_findings(panels_drawn, question, answer))
     save_table("findings", rows["findings"], folder)
-    figure_sections = [make_section(rows, study, id, title, not specs) for id, title in SECTIONS.items()]
     rules = find_rules(rows)
     was_run = [rule["id"] for rule in outcomes.keep_run(rules, rows["answers"])]
     page.write_page(
         folder / PAGE,
         title=headline.name_study(about, rows),
-        question=headline.ask(about),
+        question=question,
         answer=answer,
         next=headline.name_next(about, rows),
         steps=None if specs else headline.tabulate_steps(ladder.list_own_steps(rows)),
-        lead=next((drawing for panel in panels_shown[:1] for drawing in panel.drawings), None)
-        if specs
-        else draw_lead(rows),
+        lead=next(iter(panels_drawn), None) if specs else draw_lead(rows),
         cards=cast.list_cards(rows["scores"], study),
         setting=sentences.describe_main_cell(rows, study),
         examples=story.list_examples(frames.examples),
         dial=story.make_dial(rows["scores"], rows["leads"], study),
-        findings=panels_shown,
+        findings=page.Section("panels", "Findings", panels_drawn, panel_tables) if specs else None,
         verdicts=verdict_cards.list_verdicts(rows, study),
         not_asked=[] if specs else [rule["id"] for rule in list_asked(rules) if rule["id"] not in was_run],
         sections=[
             page.Section("claims", "The claims", (), outcomes.answer_tables(rows, study)),
-            *figure_sections,
+            *(make_section(rows, id, title, is_drawn=not specs) for id, title in SECTIONS.items()),
         ],
         data_cards=frames.cards,
         signatures=page.list_signatures(rows["signatures"]),
@@ -126,7 +125,7 @@ def make_page(folder: Path) -> None:
     )
 
 
-def draw_lead(rows: Rows) -> drawing.Drawing | None:
+def draw_lead(rows: Tables) -> drawing.Drawing | None:
     """Return the figure that opens the page of a study of claim C1, its own ladder; None for another study."""
     steps = ladder.list_own_steps(rows)
     if steps.empty:
@@ -158,23 +157,9 @@ def describe_citation() -> list[str]:
     return cited
 
 
-def panel_section(specs: Sequence[panels.Spec], rows: Rows, study: Study) -> list[page.Section]:
-    """Return the section that opens the page of a study with panels; none for one without."""
-    if not specs:
-        return []
-    with drawing.style_context():
-        drawings, built = panels.show_panels(specs, rows, study)
-    return [page.Section("panels", "Findings", drawings, built)]
-
-
-def list_findings(sections: Sequence[page.Section], question: str, answer: str) -> pd.DataFrame:
+def list_findings(figures: Sequence[drawing.Drawing], question: str, answer: str) -> pd.DataFrame:
     """Return the table `findings`: the sentence of each panel in the order of the page, and last the answer to the question."""
-    entries = [
-        (figure.name, figure.title, figure.finding)
-        for section in sections
-        for figure in section.drawings
-        if figure.finding
-    ]
+    entries = [(figure.name, figure.title, figure.finding) for figure in figures if figure.finding]
     entries += [("answer", question, answer)] if entries else []
     return pd.DataFrame(
         {"place": n, "panel": name, "title": title, "sentence": sentence}
@@ -182,7 +167,7 @@ def list_findings(sections: Sequence[page.Section], question: str, answer: str) 
     )
 
 
-def make_section(rows: Rows, study: Study, id: str, title: str, is_drawn: bool = True) -> page.Section:
+def make_section(rows: Tables, id: str, title: str, is_drawn: bool) -> page.Section:
     """Draw the figures of one section unless it has tables alone, build these and its sentences."""
     drawings = [
         figure
@@ -194,23 +179,23 @@ def make_section(rows: Rows, study: Study, id: str, title: str, is_drawn: bool =
         table for name, (section, *_) in TABLES.items() if section == id for table in make_tables(name, rows)
     ]
     names, describe = SENTENCES.get(id, ((), lambda study: ()))
-    words = describe(*(rows[name] for name in names), study)
+    words = describe(*(rows[name] for name in names), read_study(rows))
     return page.Section(id, title, drawings, built, words)
 
 
-def draw(name: str, rows: Rows) -> list[drawing.Drawing]:
+def draw(name: str, rows: Tables) -> list[drawing.Drawing]:
     """Return the figures of one entry of FIGURES."""
     _, sources, make = FIGURES[name]
     with drawing.style_context():
         return make(*(rows[source] for source in sources), read_study(rows))
 
 
-def make_tables(name: str, rows: Rows) -> list[Table]:
+def make_tables(name: str, rows: Tables) -> list[Table]:
     """Return the tables of one entry of TABLES."""
     _, sources, make = TABLES[name]
     return make(*(rows[source] for source in sources), read_study(rows))
 
 
-def show_tables(name: str, rows: Rows) -> list[str]:
+def show_tables(name: str, rows: Tables) -> list[str]:
     """Return the tables of one entry of TABLES in Markdown."""
     return [rendering.to_markdown(table) for table in make_tables(name, rows)]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from . import style
-from .drawing import Drawing, describe_values, draw_grid, least_span, mark_decades, open_up
-from .intervals import draw_points
+from .drawing import Drawing, describe_values, draw_grid, interval_arms, least_span, mark_decades, open_up
 from .roles import TABLE, is_floor, is_network
 from .style import Study, ordered
 from .tables import Entry, Table, command_for_cells, enter_key, enter_number, enter_words, order_lines
@@ -125,7 +124,10 @@ def draw_costs(axes: Axes, panel: pd.DataFrame, looks: dict[str, dict]) -> None:
         )
     for arm, look in looks.items():
         cells = panel[(panel["arm"] == arm) & (panel["cost"] > 0)]
-        draw_points(axes, cells, "cost", "value", look)
+        thin = {"fmt": "none", "ecolor": look["color"], "elinewidth": 0.7, "alpha": 0.45}
+        dots = {"color": look["color"], "marker": look["marker"], "linestyle": "none", "alpha": 0.9}
+        axes.plot(cells["cost"], cells["value"], **dots)
+        axes.errorbar(cells["cost"], cells["value"], yerr=interval_arms(cells, "value"), **thin)
         for cell in cells.itertuples(index=False):
             place = {"textcoords": "offset points", "fontsize": 8, "color": look["color"]}
             axes.annotate(arm, (cell.cost, cell.value), (6, 3), **place)

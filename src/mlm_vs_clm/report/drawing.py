@@ -45,7 +45,6 @@ STYLE: dict[Any, Any] = {
     "figure.dpi": 100,
 }
 FAINT = 0.3  # how opaque what decides nothing is drawn
-CENTRED: dict[str, Any] = {"ha": "center", "va": "center", "style": "italic"}
 
 
 @dataclass(frozen=True)
@@ -106,10 +105,8 @@ def panels(
 
 def each_panel(axes: np.ndarray, rows: Iterable, columns: Iterable) -> Iterator[tuple[Axes, Any, Any]]:
     """Yield the axes of every panel with its row and its column."""
-    columns = list(columns)
-    for line, row in zip(axes, rows, strict=True):
-        for axis, column in zip(line, columns, strict=True):
-            yield axis, row, column
+    for axis, (row, column) in zip(axes.flat, product(rows, columns), strict=True):
+        yield axis, row, column
 
 
 def draw_grid(
@@ -117,16 +114,16 @@ def draw_grid(
     measures: Sequence[tuple[str, str]],
     x_label: str,
     draw: Callable[[Axes, pd.DataFrame], None],
-    width: float = 0.0,
+    width: float,
 ) -> Figure:
-    """Return a figure of scores: a row of panels per measure (scope, metric), corpora across, each drawn from its cells."""
+    """Return a figure of scores: a row of panels (`width` inches) per measure (scope, metric), corpora across."""
     corpora = style.ordered(cells["corpus"])
     figure, axes = panels(len(measures), len(corpora), width=width * len(corpora), sharex=True, sharey="row")
     for axis, (scope, metric), corpus in each_panel(axes, measures, corpora):
         panel = cells[(cells["scope"] == scope) & (cells["metric"] == metric) & (cells["corpus"] == corpus)]
         draw(axis, panel)
         if panel.empty:
-            axis.text(0.5, 0.5, "missing", transform=axis.transAxes, **CENTRED)
+            axis.text(0.5, 0.5, "missing", transform=axis.transAxes, ha="center", va="center", style="italic")
         axis.set_title(f"{corpus}, {style.name_scope(scope)}")
         if axis in axes[:, 0]:
             axis.set_ylabel(style.label_axis(metric))
@@ -171,6 +168,17 @@ def spread(heights: Sequence[float]) -> list[float]:
         placed[number] = min(placed[number], top)
         top = placed[number] - room
     return placed
+
+
+def interval_arms(cells: pd.DataFrame, column: str) -> np.ndarray:
+    """Return the (2, n) lengths of the intervals below and above their values, zero where there is no interval.
+
+    The interval of `value` is in `low`, `high`; that of any other column in `<column>_low`, `<column>_high`.
+    """
+    prefix = "" if column == "value" else f"{column}_"
+    below = cells[column] - cells[f"{prefix}low"]
+    above = cells[f"{prefix}high"] - cells[column]
+    return np.nan_to_num(np.array([below, above], dtype=float)).clip(min=0)
 
 
 def open_up(axes: Axes, least: float) -> None:

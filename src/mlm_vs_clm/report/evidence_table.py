@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from ..evidence.derivation import Tables
 from ..evidence.tables import TEXT, pick_kind
 from ..files import write_csv
 from .overview import count_tokens, find_start
-from .sentences import Tables
 
 FILE = "evidence.csv"
 COLUMNS = (

@@ -10,7 +10,7 @@ import yaml
 from ..errors import StudyError
 from ..evidence import tables as tidy
 from ..evidence.claims import hash_rules, load_rules
-from ..evidence.derivation import derive_tables
+from ..evidence.derivation import Tables, derive_tables
 from ..evidence.observations import (
     OPTIONAL,
     PACKED,
@@ -29,8 +29,7 @@ REPORT_FILES = frozenset(  # all that a report may hold
     + [f"{name}.csv" for name in (*tidy.COLUMNS, *PLAIN, *OPTIONAL)]
 )
 # Keys of study.yaml that a page cannot be without.
-SHOWN = ("scale", "command", "initialisation", "models", "versions")
-Rows = dict[str, pd.DataFrame]
+SHOWN = ("scale", "command", "initialisation", "budget", "models", "versions")
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Frames:
     cards: the data card of each corpus. about: the question, the settings and what the study was made from.
     """
 
-    tables: Rows
+    tables: Tables
     examples: list[dict]
     cards: list[dict]
     about: dict[str, Any]
@@ -111,7 +110,7 @@ def refresh_tables(folder: Path) -> None:
     save_frames(derive_all(observed, load_settings(folder), rules), folder)
 
 
-def find_rules(tables: Rows) -> list[dict]:
+def find_rules(tables: Tables) -> list[dict]:
     """Return the rules of today for the study of these tables."""
     return load_rules(CLAIMS, tidy.main_cell(tables), str(tables["study"].iloc[0]["track"]))
 
@@ -123,7 +122,7 @@ def derive_all(observed: Observations, settings: Frames, rules: list[dict]) -> F
         tidy.STUDY: describe_design(observed.design, used),
         "rules": compare_rules(used, observed.design.scored_under),
     }
-    return Frames(tables, settings.examples, settings.cards, about)
+    return replace(settings, tables=tables, about=about)
 
 
 def compare_rules(used: str, scored_under: list[str]) -> str:

@@ -8,12 +8,12 @@ import pandas as pd
 
 from ..evidence.cells import group_by
 from ..evidence.competence import COMPETENT
+from ..evidence.derivation import Tables
 from ..evidence.verdicts import FEWEST_UNITS, FIRST, INSIDE, MADE, NOT_RUN, NOT_SETTLED, SECOND
 from . import style, track_answers
 from .ladder import UNTRAINED, count_content, count_tokens, list_own_steps, word_tokens
 from .lead_words import SIDES, enter_lead, span, word_number, word_runs
 from .roles import PAIR
-from .sentences import Tables
 from .style import read_study
 from .verdict_cards import VerdictCard, list_own_verdicts
 from .wording import join_names
@@ -138,7 +138,7 @@ def _split_steps(steps: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {words: rows for name, words in STEPS.items() if len(rows := steps[steps["condition"] == name])}
 
 
-def describe_steps(steps: pd.DataFrame, unjudged: Collection[tuple[str, str]] = ()) -> str:
+def describe_steps(steps: pd.DataFrame, unjudged: Collection[tuple[str, str]]) -> str:
     """Return, against each causal model of STEPS, how far the masked model is ahead in BLEU; nothing where none was run.
 
     `unjudged` are (corpus, arm) without a floor, which is another reason than one that is not cleared.

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
+from ..evidence.derivation import Tables
 from ..files import STUDY
 from . import style
 from .headline import answer_question, ask
@@ -13,7 +14,6 @@ from .ladder import BEFORE, BOTH, PRETRAINED
 from .lead_words import SIDES, span, word_no_lead, word_runs
 from .overview import count_tokens, find_start
 from .page import make_environment
-from .sentences import Tables
 
 FILE = "index.html"
 CONDITIONS = {  # the causal model in a column -> conditions of claim C1, of which a study has one

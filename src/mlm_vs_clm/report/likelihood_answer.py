@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import pandas as pd
 
 from ..evidence.cells import group_by
+from ..evidence.derivation import Tables
 from ..evidence.verdicts import MADE
 from . import style
 from .ladder import CAUSAL, LIKELIHOODS, READS, find_likelihoods, has_too_few
 from .lead_words import enter_lead
 from .overview import count_tokens, find_start
-from .sentences import Tables
 from .short_table import shorten_tokens
 
 

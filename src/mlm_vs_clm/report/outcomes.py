@@ -8,7 +8,8 @@ import pandas as pd
 from ..arms.baselines import ORDERED, is_baseline
 from ..evidence.cells import group_by
 from ..evidence.claims import list_asked
-from ..evidence.verdicts import MADE, NONE_SHOWN, NOT_RUN, SECOND, STATUSES, is_open
+from ..evidence.power import SETTLED_RUNS
+from ..evidence.verdicts import COST, MADE, NONE_SHOWN, NOT_RUN, SECOND, STATUSES, is_open
 from ..stats import FEWEST_UNITS
 from . import style
 from .style import Study
@@ -20,7 +21,6 @@ from .wording import (
     UNSURE,
     at_first_measure,
     word_lead,
-    word_runs,
     word_verdict,
 )
 
@@ -73,9 +73,14 @@ def _count_outcomes(rows: pd.DataFrame) -> str:
 
 
 def _describe_condition(rows: pd.DataFrame) -> str:
-    """Return what a condition found, and over how many trainings."""
-    sure = word_runs(rows)
-    return f"{_describe_outcomes(rows)}{f'. {sure[0].upper()}{sure[1:]}.' if sure else ''}"
+    """Return what a condition found, and over how many trainings; costs are counted, not measured over trainings."""
+    found = _describe_outcomes(rows)
+    fewest = rows.loc[(rows["status"] == MADE) & (rows["kind"] != COST), "runs"].min()
+    if pd.isna(fewest):
+        return found
+    few = f", fewer than the {SETTLED_RUNS} that settle" if fewest < SETTLED_RUNS else ""
+    runs = "For this one training" if fewest == 1 else f"Over {fewest:.0f} runs{few}"
+    return f"{found}. {runs}."
 
 
 def _describe_outcomes(rows: pd.DataFrame) -> str:

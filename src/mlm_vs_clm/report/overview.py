@@ -7,11 +7,11 @@ import pandas as pd
 
 from ..evidence.cells import group_by
 from ..evidence.claims import index_conditions, list_asked
+from ..evidence.derivation import Tables
 from ..evidence.verdicts import AT_LEAST, FIRST, INSIDE, MADE, NOT_RUN, is_open
 from . import style
 from .lead_words import NO_ANSWER, word_no_lead
-from .sentences import Tables
-from .tables import DASH, markdown_row, markdown_table
+from .tables import DASH, markdown_table
 from .wording import at_first_measure
 
 SIDES = [f"{side}_{name}" for side in ("first", "second") for name in ("arm", "strategy", "ratio")]
@@ -78,7 +78,7 @@ def _word_tokens(tables: Tables) -> str:
 def count_claims(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
     """Return how often each claim came out as it says, in Markdown: one row per claim, study and part of the claim."""
     header = ["claim of the paper", "study", STATED, OTHERWISE, NO_ANSWER]
-    lines = [markdown_row(header), markdown_row(["---", "---", *["---:"] * 3])]
+    lines = []
     rows, answers = list_comparisons(studies), pd.concat([tables["answers"] for tables in studies.values()])
     conditions = index_conditions(rules)
     for rule in list_asked(rules):
@@ -90,14 +90,12 @@ def count_claims(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
                 sides = [judge_side(row, conditions) for row in of_part.itertuples(index=False)]
                 if sides:
                     counts = [str(sides.count(side)) for side in (STATED, OTHERWISE, NO_ANSWER)]
-                    lines.append(
-                        markdown_row([claim, f"{name}: {heading}" if heading else str(name), *counts])
-                    )
+                    lines.append([claim, f"{name}: {heading}" if heading else str(name), *counts])
                     claim = ""
         if claim:
             needs = "; ".join(dict.fromkeys(answers.loc[answers["claim"] == id, "needs"].dropna()))
-            lines.append(markdown_row([claim, f"not run, needs {needs}", *[DASH.text] * 3]))
-    return "\n".join(lines)
+            lines.append([claim, f"not run, needs {needs}", *[DASH.text] * 3])
+    return markdown_table(header, lines, numbers=3)
 
 
 def name_parts(rule: dict, run: Collection[str]) -> dict[str, list[str]]:

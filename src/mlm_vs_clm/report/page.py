@@ -56,7 +56,6 @@ def make_environment() -> Environment:
     environment.filters["counted"] = lambda value: f"{value:,}" if isinstance(value, int) else value
     environment.filters["rows"] = list_rows
     environment.filters["data"] = write_data
-    environment.tests["records"] = is_records
     environment.tests["grid"] = is_grid
     numbers = count()
     environment.globals["inline"] = lambda figure, marks=(): inline(figure, marks, f"f{next(numbers)}")
@@ -67,11 +66,6 @@ def write_data(value: Any) -> Markup:
     """Return a value as JSON that stands inside a script element: with no sign of HTML, so that none can end it or hide its end."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c"))  # noqa: S704 - no tag is left
-
-
-def is_records(value: object) -> bool:
-    """Return whether a value is a list of mappings, which is shown as a table."""
-    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
 
 
 def is_grid(value: object) -> bool:

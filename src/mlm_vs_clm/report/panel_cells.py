@@ -8,7 +8,7 @@ from math import log2
 import pandas as pd
 
 from ..errors import StudyError
-from ..evidence.tables import at_main_cell, main_cell, sortable
+from ..evidence.tables import sortable
 from ..evidence.variants import join_settings, over_runs
 from ..evidence.verdicts import NOT_COMPETENT
 from ..metrics import DISCLOSURE
@@ -140,7 +140,7 @@ def join_competence(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> p
     """
     if not {"first", "second"} <= {*rows} or tables["competence"].empty:
         return rows
-    judged = at_main_cell(tables["competence"], main_cell(tables))
+    judged = style.read_study(tables).at_main(tables["competence"])
     judged = judged.set_index(["corpus", "arm", "word_class"])
     places = zip(rows["corpus"], rows["first"], rows["second"], strict=True)
     pairs = [((corpus, first), (corpus, second)) for corpus, first, second in places]

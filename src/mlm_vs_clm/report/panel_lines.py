@@ -10,8 +10,16 @@ import numpy as np
 import pandas as pd
 
 from . import style
-from .drawing import FAINT, Drawing, add_legend, describe_values, label_lines, mark_decades, panels
-from .intervals import interval_arms
+from .drawing import (
+    FAINT,
+    Drawing,
+    add_legend,
+    describe_values,
+    interval_arms,
+    label_lines,
+    mark_decades,
+    panels,
+)
 from .panel_sentences import FEW, Spec, is_signed, name_axis, name_value
 from .style import ordered
 

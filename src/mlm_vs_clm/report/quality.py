@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ..arms.baselines import BOUNDS
+from ..evidence.paired import GAIN
 from ..evidence.sanity import rank_alike
 from ..evidence.tables import over_seeds
 from ..metrics import METRICS, NATS, PROXIES
@@ -52,7 +53,8 @@ def quality_tables(scores: pd.DataFrame, study: Study) -> list[Table]:
     """Return the main table of every corpus and scope: arms down, metrics across, at the main cell."""
     tables = []
     for (corpus, scope), rows in study.at_main(scores).groupby(["corpus", "scope"]):
-        metrics = [name for name in style.order_metrics(rows["metric"]) if name not in PROXIES]
+        measured = (name for name in rows["metric"] if name not in PROXIES and not name.endswith(GAIN))
+        metrics = ordered(measured, style.METRICS)
         share = f"actual share masked {rows['share'].mean():.3f}"
         tables.append(
             Table(

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ..arms.baselines import BASELINES
+from ..evidence.derivation import Tables
 from ..evidence.equal_compute import BASES
 from ..evidence.tables import COMPUTE, OVERALL, pick_kind
 from . import style
@@ -15,7 +16,6 @@ from .style import Study, ordered
 from .tables import enter, markdown_table
 from .wording import join_names, word_verdict
 
-Tables = dict[str, pd.DataFrame]
 SAME_LENGTHS = "known length"
 RATIOS = "FLOPs per document, masked relative to causal, over the corpora"
 

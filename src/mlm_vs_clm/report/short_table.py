@@ -6,15 +6,15 @@ from typing import Any
 import pandas as pd
 
 from ..evidence.cells import group_by
+from ..evidence.derivation import Tables
+from ..evidence.leads import TABLES
 from ..evidence.verdicts import INSIDE, NONE_SHOWN, NOT_COMPETENT, NOT_SETTLED
 from . import style
 from .ladder import BEFORE, BOTH, CAUSAL, OWN, READS, STARTED, UNTRAINED, Step, best_rows
 from .lead_words import NO_ANSWER, UNDECIDED, enter_lead, span
-from .sentences import Tables
 from .style import read_study
 from .tables import DASH, markdown_row
 
-UNFILLED, TABLES = "unfilled", ("bigram_both", "ngram_both")  # without a network
 FROM_ENCODER = "encoder"  # named where there are several
 STARTS = {CAUSAL: "causal model", OWN: "own kind"}
 ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from
@@ -82,7 +82,7 @@ def describe_scale(tables: Tables, places: str) -> str:
     rows = rows[rows["metric"] == "bleu"]
     means = rows.pivot_table("value", "corpus", "arm")  # over trainings, as the leads are
     ends = {
-        "blanks left out": means.reindex(columns=[UNFILLED])[UNFILLED].dropna(),
+        "blanks left out": means.reindex(columns=["unfilled"])["unfilled"].dropna(),
         "the best word table": means.reindex(columns=TABLES).max(axis=1).dropna(),
     }
     clauses = [f"{words} {span(values)}" for words, values in ends.items() if len(values)]

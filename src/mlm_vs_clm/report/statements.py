@@ -8,11 +8,11 @@ import pandas as pd
 
 from ..evidence.cells import group_by
 from ..evidence.claims import IN_SHORT, index_conditions, list_tracks
-from ..evidence.verdicts import COST, FIRST, INSIDE, MADE, NOT_SETTLED, SECOND
+from ..evidence.derivation import Tables
+from ..evidence.verdicts import COST, FIRST, MADE, SECOND
 from . import style
-from .lead_words import NO_ANSWER, UNDECIDED
+from .lead_words import NO_ANSWER, word_no_lead
 from .overview import OTHERWISE, judge_side
-from .sentences import Tables
 from .tables import markdown_table
 from .verdict_cards import VerdictCard, list_own_verdicts
 from .wording import NO_DIFFERENCE, at_first_measure, join_names, word_lead
@@ -24,11 +24,11 @@ UNITS = {"writers": "rank correlation with ", "share_of_gain": "of the gain in "
 MOST_CONDITIONS, MOST_CLAUSES = 6, 3  # of a claim, and of a condition; all stand on the page of the study
 
 
-def tabulate_statements(studies: Mapping[str, Tables], rules: Sequence[dict], links: str) -> str:
+def tabulate_statements(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
     """Return every claim of `rules` that has a track in Markdown: its statement, its outcome, differences, and its study.
 
-    studies: the tables of all committed studies, by folder. rules: as `read_rules` returns them. links: the way from the
-    page to the folder of results. A claim whose study is not committed is not tested.
+    studies: the tables of all committed studies, by folder. rules: as `read_rules` returns them. A claim whose study is not
+    committed is not tested.
     """
     lines, cards = [], judge_statements(studies)
     run = {str(tables["study"].iloc[0]["track"]) for tables in studies.values()}
@@ -39,7 +39,7 @@ def tabulate_statements(studies: Mapping[str, Tables], rules: Sequence[dict], li
             continue
         name, card = cards[rule["id"]]
         measured = describe_differences(studies[name]["answers"], rule)
-        page = f"[{name}]({links}/{name}/report.html)"
+        page = f"[{name}](../results/{name}/report.html)"
         outcome = f"**{card.verdict}**: {card.number}"
         lines.append([rule["id"], rule["statement"], outcome, measured, page])
     return markdown_table(HEADER, lines)
@@ -132,5 +132,5 @@ def _cut(clauses: list[str], most: int) -> list[str]:
 
 
 def _name_ahead(row: Any) -> str:
-    words = word_lead(row) if row.status == MADE else UNDECIDED
-    return words if words != NO_DIFFERENCE else "equal" if row.size == INSIDE else NOT_SETTLED
+    words = word_lead(row) if row.status == MADE else NO_DIFFERENCE
+    return words if words != NO_DIFFERENCE else word_no_lead(row)

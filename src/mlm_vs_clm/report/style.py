@@ -189,11 +189,6 @@ def digits_of(cells: pd.DataFrame) -> pd.Series:
     return pd.Series(decimals(cells["value"]), index=cells.index)
 
 
-def order_metrics(metrics: Iterable[str]) -> list[str]:
-    """Return metrics in reading order, without the normalised gains."""
-    return ordered((metric for metric in metrics if not metric.endswith("_gain")), METRICS)
-
-
 def main_quality(scores: pd.DataFrame) -> tuple[str, str]:
     """Return the (scope, metric) by which figures show quality: the first of MAIN_MEASURES that was measured, else any."""
     defined = scores.dropna(subset="value")

@@ -88,7 +88,7 @@ def cross(
         by_place[(*(getattr(cell, key) for key in (*keys, across)),)] = enter(cell, digits)
     return [
         (
-            *(enter_key(key, value) for key, value in zip(keys, line, strict=True)),
+            *map(enter_key, keys, line),
             *(adapt(by_place.get((*line, column), MISSING), line, column) for column in columns),
         )
         for line in order_lines(rows, keys)
@@ -155,9 +155,10 @@ def list_choices(option: str, values: pd.Series) -> str:
     return f"{option}={','.join(sorted(set(values.dropna())))}"
 
 
-def markdown_table(header: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a Markdown table of words."""
-    return "\n".join(map(markdown_row, [header, ["---"] * len(header), *rows]))
+def markdown_table(header: Sequence[str], rows: Iterable[Iterable[str]], numbers: int = 0) -> str:
+    """Return a Markdown table of words, of which the last `numbers` columns are set to the right."""
+    rule = ["---"] * (len(header) - numbers) + ["---:"] * numbers
+    return "\n".join(map(markdown_row, [header, rule, *rows]))
 
 
 def markdown_row(texts: Iterable[str]) -> str:

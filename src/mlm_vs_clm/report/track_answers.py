@@ -7,12 +7,13 @@ import numpy as np
 import pandas as pd
 
 from ..evidence.competence import COMPETENT
-from ..evidence.tables import TEXT, at_main_cell, main_cell, over_seeds, pick_kind
+from ..evidence.derivation import Tables
+from ..evidence.tables import TEXT, over_seeds, pick_kind
 from ..evidence.variants import pivot_settings
 from ..evidence.verdicts import FIRST, MADE, NONE_SHOWN
 from . import style
 from .lead_words import span, word_runs
-from .sentences import Tables
+from .roles import base_of
 from .usefulness import answer_usefulness
 from .wording import join_names
 
@@ -26,7 +27,7 @@ def read_cells(tables: Tables, measure: tuple[str, str]) -> pd.DataFrame:
     scores = tables["scores"]
     rows = scores[(scores["scope"] == scope) & (scores["metric"] == metric) & scores["value"].notna()]
     cells = over_seeds(rows, ["corpus", "arm", "strategy", "ratio"])
-    cells["base"] = cells["arm"].str.partition(" ")[0]
+    cells["base"] = cells["arm"].map(base_of)
     return cells.join(pivot_settings(tables["variants"]), on="arm", rsuffix="_trained")
 
 
@@ -157,11 +158,11 @@ def word_unique_tokens(tables: Tables, second: str, metrics: Sequence[str], pair
     clauses: list[str] = []
     runs = ""
     for metric in metrics:
-        rows = read_differences(tables, "mlm", second, metric)
+        rows = read_differences(tables, second, metric)
         if rows.empty or are_several(rows):
             continue
         runs = word_runs(rows)
-        rows = rows.rename(columns={"scale.training.unique_tokens": "tokens"}).sort_values("tokens")
+        rows = rows.sort_values("tokens")
         values = [f"{row.value:+.{style.decimals_of(metric)}f}{word_doubt(row)}" for row in rows.itertuples()]
         sizes = f" with {join_names([f'{tokens:,.0f}' for tokens in rows['tokens']])} unique tokens"
         clauses.append(
@@ -178,14 +179,16 @@ def word_doubt(row: Any) -> str:
     return " (no lead shown)" if row.direction == NONE_SHOWN else ""
 
 
-def read_differences(tables: Tables, first: str, second: str, metric: str) -> pd.DataFrame:
-    """Return the differences at the main cell between variants of two arms by a metric that have a value, with a column per setting."""
-    rows = at_main_cell(pick_kind(tables["comparisons"], TEXT), main_cell(tables))
-    rows = rows[(rows["metric"] == metric) & rows["value"].notna()]
-    sides = [rows[side].str.split(" ").str[0] for side in ("first", "second")]
-    rows = rows[(sides[0] == first) & (sides[1] == second)]
-    joined = rows.join(pivot_settings(tables["variants"]), on="first")
-    return joined if "scale.training.unique_tokens" in joined else joined.iloc[:0]
+def read_differences(tables: Tables, second: str, metric: str) -> pd.DataFrame:
+    """Return the differences at the main cell between variants of `mlm` and of another arm by a metric that have a value.
+
+    Their column `tokens` has the unique tokens that both were trained on; there are none where these do not vary.
+    """
+    settings = pivot_settings(tables["variants"]).rename(columns={"scale.training.unique_tokens": "tokens"})
+    rows = style.read_study(tables).at_main(pick_kind(tables["comparisons"], TEXT))
+    rows = rows[(rows["metric"] == metric) & rows["value"].notna() & ("tokens" in settings)]
+    rows = rows[(rows["first"].map(base_of) == "mlm") & (rows["second"].map(base_of) == second)]
+    return rows.join(settings, on="first")
 
 
 def answer_temperature(tables: Tables) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -11,8 +11,15 @@ from ..arms.baselines import CONTEXT_FREE
 from ..evidence.usefulness import BROKEN, FEWEST_WRITERS, FLOOR, NETWORK, REFERENCE
 from ..evidence.usefulness import TABLE as WORD_TABLE
 from . import style
-from .drawing import Drawing, add_legend, describe_values, open_up, panels, style_context
-from .intervals import draw_intervals, interval_arms
+from .drawing import (
+    Drawing,
+    add_legend,
+    describe_values,
+    interval_arms,
+    open_up,
+    panels,
+    style_context,
+)
 from .lead_words import span
 from .panel_sentences import Spec
 from .point_labels import label_points
@@ -21,6 +28,9 @@ from .roles import TABLE as OF_TABLE
 from .style import Study, ordered
 from .tables import Entry, Table, command_for_report, enter_number
 from .wording import join_names
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LOOKS = {
     "masked model": {"color": style.COLOURS[MASKED], "marker": "o", "linestyle": "none"},
@@ -99,7 +109,7 @@ def draw_dots(spec: Spec, cells: pd.DataFrame) -> Drawing:
     figure, axes = panels(len(facets), 1, sum(heights) / len(facets), 7.2, height_ratios=heights)
     for axis, (facet, arms) in zip(axes[:, 0], arms_of.items(), strict=True):
         by_line = {(cell.arm, cell.line): cell for cell in cells[cells["facet"] == facet].itertuples()}
-        draw_intervals(
+        _draw_intervals(
             axis, arms, [(looks[line], [by_line.get((arm, line)) for arm in arms]) for line in lines]
         )
         axis.set_title(facet)
@@ -110,6 +120,25 @@ def draw_dots(spec: Spec, cells: pd.DataFrame) -> Drawing:
     return Drawing(
         spec["name"], spec["title"], spec["caption"], f"Share of headroom. {values_in_words}.", figure
     )
+
+
+def _draw_intervals(axes: Axes, labels: Sequence[str], series: Sequence[tuple[dict, Sequence]]) -> None:
+    """Draw points with 95 % intervals, one row per label from top to bottom, the series of a label below one another.
+
+    A series is its look and, for every label, a row with value, low and high, or None.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    axes.axvline(0, color="black", linewidth=1, zorder=1)
+    for place in range(len(labels)):
+        for number, (look, cells) in enumerate(series):
+            if (cell := cells[place]) is not None:
+                height = place + 0.5 * ((number + 0.5) / len(series) - 0.5)
+                axes.plot([cell.low, cell.high], [height, height], linestyle="-", color=look["color"])
+                axes.plot(cell.value, height, marker=look["marker"], color=look["color"])
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(5))
 
 
 def _rank(cells: pd.DataFrame) -> list[str]:

@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from ..evidence.claims import read_rules
-from ..evidence.power import SETTLED_RUNS
 from ..evidence.questions import TRAINING
 from ..evidence.verdicts import (
     AT_LEAST,
@@ -31,7 +30,6 @@ from ..files import ROOT
 
 CLAIMS = ROOT / "conf" / "claims.yaml"
 UNSURE = "an arm is competent mostly by function words and punctuation"
-ONE_TRAINING = "for this one training"
 NO_DIFFERENCE = "no difference shown"
 SIZES = {INSIDE: "inside the margin", OUTSIDE: "outside the margin", NOT_SETTLED: "size not settled"}
 SILENT = {
@@ -94,15 +92,6 @@ def word_size(row: Any) -> str:
     if row.status != MADE or getattr(row, "kind", "") in ONE_WORD:
         return ""
     return SIZES[row.size]
-
-
-def word_runs(rows: pd.DataFrame) -> str:
-    """Return over how many trainings answers were measured, in words; nothing for costs, which are counted."""
-    fewest = rows.loc[(rows["status"] == MADE) & (rows["kind"] != COST), "runs"].min()
-    if pd.isna(fewest):
-        return ""
-    few = f", fewer than the {SETTLED_RUNS} that settle" if fewest < SETTLED_RUNS else ""
-    return ONE_TRAINING if fewest == 1 else f"over {fewest:.0f} runs{few}"
 
 
 def join_names(names: Sequence[str]) -> str:

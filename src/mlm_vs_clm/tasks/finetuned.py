@@ -11,7 +11,6 @@ import numpy as np
 from blankfill.text import find_words
 
 from ..documents import Document
-from ..errors import StudyError
 from ..examples import CLASSES, LABELS, WORDS, Example, Head, Learner, cut, cut_words
 from . import TASKS, choices, genres, ner, verification
 from .outcome import UNTRAINED, Outcome
@@ -58,19 +57,13 @@ def find_entities(sets: Sets, seed: int, learner: Learner, n_words: int) -> Outc
 def find_genres(sets: Sets, seed: int, learner: Learner, n_words: int) -> Outcome:
     """Return both F1 of a head with an output per genre; thresholds are set on `dev`, as for the linear model."""
     train, dev, test = (_cut_all(sets[name], n_words) for name in ("train", "dev", "test"))
-    if not dev:
-        raise StudyError("task genres: no dev documents to set thresholds on; give the corpus a dev split")
-    names = genres.list_genres(test)
-    labels = genres.mark_labels(train, names)
-    if not labels.any():
-        note = f"{UNTRAINED}: no label to train on, majority answers"
-        return genres.make_outcome(genres.answer_constant(labels, len(test)), test, {}, (note,))
-    examples = [Example(document.text, row) for document, row in zip(train, labels, strict=True)]
-    probabilities = learner(Head(LABELS, len(names)), examples, [_ask(dev), _ask(test)], seed)
-    of_dev, of_test = (np.stack(rows) for rows in probabilities)
-    answers = genres.decide(of_dev, of_test, genres.mark_labels(dev, names))
-    absent = [name for name, column in zip(names, labels.T, strict=True) if not column.any()]
-    return genres.make_outcome(answers, test, {}, tuple(f"no training document of {name}" for name in absent))
+
+    def estimate(labels: np.ndarray) -> list[np.ndarray]:
+        examples = [Example(document.text, row) for document, row in zip(train, labels, strict=True)]
+        answers = learner(Head(LABELS, labels.shape[1]), examples, [_ask(dev), _ask(test)], seed)
+        return [np.stack(rows) for rows in answers]
+
+    return genres.judge(train, dev, test, estimate, {})
 
 
 def find_next_sentence(sets: Sets, seed: int, learner: Learner, n_words: int) -> Outcome:

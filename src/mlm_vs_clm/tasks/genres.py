@@ -4,6 +4,7 @@ The two scores reward different answers, so each has its own decision rule, set 
 for all genres (micro), one threshold per genre (macro). A seed leaves out a tenth of the training documents.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from .outcome import NO_ROOM, UNTRAINED, Measure, Outcome, divide, draw_training
 PENALTY = 3.0
 N_THRESHOLDS = 101
 Answers = tuple[np.ndarray, np.ndarray]  # under one threshold, and under one per genre
+Estimate = Callable[[np.ndarray], list[np.ndarray]]
 SMALLEST = np.finfo(float).tiny
 
 
@@ -28,22 +30,37 @@ def evaluate(
     The genres are those of the test documents. A genre that no training document has is never answered. Where none
     has any, or `train` is empty, the answers are those of `majority`. Raises StudyError without dev documents.
     """
-    from .word_vectors import learn_word_vectors
+    chosen = draw_training_set(train, seed)
 
+    def estimate(labels: np.ndarray) -> list[np.ndarray]:
+        from .word_vectors import learn_word_vectors
+
+        vectors = learn_word_vectors(tuple(document.text for document in background))
+        learned, *asked = (vectors.embed([document.text for document in of]) for of in (chosen, dev, test))
+        return estimate_probabilities(learned, labels, asked)
+
+    n_empty = sum(not split_words(document.text) for document in chosen)
+    skipped = {"training document without words (kept, teaches only frequencies)": n_empty} if n_empty else {}
+    return judge(chosen, dev, test, estimate, skipped)
+
+
+def judge(
+    train: list[Document], dev: list[Document], test: list[Document], estimate: Estimate, skipped: dict
+) -> Outcome:
+    """Return F1 on `test` of any model of the labels of `train`, with thresholds set on `dev`; see `evaluate`.
+
+    `estimate` takes the labels (n documents, n genres) and returns the model's probabilities on dev and test documents.
+    """
     if not dev:
         raise StudyError("task genres: no dev documents to set thresholds on; give the corpus a dev split")
-    genres, chosen = list_genres(test), draw_training_set(train, seed)
-    labels = mark_labels(chosen, genres)
+    genres = list_genres(test)
+    labels = mark_labels(train, genres)
     if not labels.any():
         note = f"{UNTRAINED}: no label to train on, majority answers"
         return make_outcome(answer_constant(labels, len(test)), test, {}, (note,))
-    vectors = learn_word_vectors(tuple(document.text for document in background))
-    embed = lambda documents: vectors.embed([document.text for document in documents])  # noqa: E731
-    of_dev, of_test = estimate_probabilities(embed(chosen), labels, [embed(dev), embed(test)])
+    of_dev, of_test = estimate(labels)
     answers = decide(of_dev, of_test, mark_labels(dev, genres))
     absent = [genre for genre, column in zip(genres, labels.T, strict=True) if not column.any()]
-    n_empty = sum(not split_words(document.text) for document in chosen)
-    skipped = {"training document without words (kept, teaches only frequencies)": n_empty} if n_empty else {}
     return make_outcome(answers, test, skipped, tuple(f"no training document of {genre}" for genre in absent))
 
 

@@ -183,32 +183,26 @@ def sum_counts(table: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return (weights @ table).T.reshape(-1, len(MODES), len(COUNTS), len(weights))
 
 
-def sum_all(mode: int, table: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return tp, fp and fn over all types, each (n resamples,), from counts (n documents, columns) and weights."""
-    first = mode * len(COUNTS)
-    return (weights @ table[:, first : first + len(COUNTS)]).T
-
-
 def measure_f1(mode: int, table: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return micro-F1 (n resamples,) from counts (n documents, columns) and weights."""
-    return compute_f1(*sum_all(mode, table, weights))
+    return compute_f1(*sum_counts(table, weights)[0, mode])
 
 
 def measure_precision(mode: int, table: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the share of found spans that are correct; NaN where nothing was found."""
-    tp, fp, _ = sum_all(mode, table, weights)
+    tp, fp, _ = sum_counts(table, weights)[0, mode]
     return divide(tp, tp + fp)
 
 
 def measure_recall(mode: int, table: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the share of gold spans that were found; NaN where there are none."""
-    tp, _, fn = sum_all(mode, table, weights)
+    tp, _, fn = sum_counts(table, weights)[0, mode]
     return divide(tp, tp + fn)
 
 
 def measure_macro(mode: int, table: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the mean F1 of the types that the test has (n2c2's own "macro" is a mean over documents)."""
-    scores = [compute_f1(*counts[mode]) for counts in sum_counts(table, weights)[1:]]
+    scores = [compute_f1(*counts) for counts in sum_counts(table, weights)[1:, mode]]
     defined = ~np.isnan(scores)
     return divide(np.nansum(scores, axis=0), defined.sum(axis=0)) if scores else np.full(len(weights), np.nan)
 

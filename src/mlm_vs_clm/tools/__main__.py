@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from blankfill.commands import COMMANDS, load_command
+from blankfill.commands import COMMANDS
 
 from ..console import READER_GONE, lost_reader, open_streams, print_traceback
 from ..errors import StudyError
@@ -51,7 +51,7 @@ class Parser(argparse.ArgumentParser):
 def load_tool(name: str) -> ModuleType:
     """Import the one tool that is asked for: some load torch. Raises StudyError for a benchmark outside of a checkout."""
     if name in COMMANDS:
-        return load_command(name)
+        return import_module(f"blankfill.commands.{name}")
     module = TOOLS[name][0]
     if not module.startswith("benchmarks."):
         return import_module(f"mlm_vs_clm.{module}")

@@ -1,27 +1,26 @@
 """How far a training is: the tokens that it read, and the files that it leaves."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from ..files import write_atomically
-from .batches import Batches, TrainingBatches
+from .batches import TrainingBatches
 from .loss import weigh
 from .objectives import OBJECTIVES, describe_noise
 
 
-def count_seen(batches: Batches, corpora: Sequence[str]) -> tuple[np.ndarray, dict[str, list[float]]]:
+def count_seen(reading: TrainingBatches) -> tuple[np.ndarray, dict[str, list[float]]]:
     """Return the tokens seen after each step, and for each corpus how often it was read, from before the first step."""
+    batches, names = reading.learned, np.array(reading.corpora)
     lengths = np.array([len(document.ids) for document in batches.documents])
-    names = np.array(corpora)
     seen = {
         name: np.cumsum(
             [0, *(sum(lengths[i] for i in batch if names[i] == name) for batch in batches.batches)]
         )
-        for name in dict.fromkeys(corpora)
+        for name in dict.fromkeys(reading.corpora)
     }
     ends = np.sum(list(seen.values()), axis=0)[1:]
     passes = {name: (tokens / lengths[names == name].sum()).tolist() for name, tokens in seen.items()}

@@ -63,7 +63,7 @@ class Trainer:
             group_parameters(self.learner, training), weight_decay=training.weight_decay, fused=True
         )
         self.rates = [group["lr"] for group in self.optimizer.param_groups]
-        self.ends, self.passes = count_seen(batches, reading.corpora)
+        self.ends, self.passes = count_seen(reading)
         self.warmup = math.ceil(training.warmup_share * len(batches))
         self.losses: list[float] = []
         self.state: dict[str, Any] = dict.fromkeys(TOTALS, 0) | {"seconds": 0.0, "curve": []}

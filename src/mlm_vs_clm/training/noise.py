@@ -70,15 +70,14 @@ class Neighbours:
     """Which token follows which in the training text, which stands in for a model's own errors in its input.
 
     The tokens are kept by their left neighbour; those that begin a word and those that go on with one are kept apart.
-
-    A text is its token ids and the word that each belongs to (-1: none). A token without a word follows nothing.
+    A token without a word follows nothing.
     """
 
-    def __init__(self, texts: Sequence[tuple[np.ndarray, np.ndarray]]):
-        before = np.concatenate([ids[:-1] for ids, _ in texts])
-        after = np.concatenate([ids[1:] for ids, _ in texts])
-        goes_on = np.concatenate([go_on(word_of)[1:] for _, word_of in texts])
-        is_word = np.concatenate([word_of[1:] >= 0 for _, word_of in texts])
+    def __init__(self, documents: Sequence[TokenizedDocument]):
+        before = np.concatenate([document.ids[:-1] for document in documents])
+        after = np.concatenate([document.ids[1:] for document in documents])
+        goes_on = np.concatenate([go_on(document.word_of)[1:] for document in documents])
+        is_word = np.concatenate([document.word_of[1:] >= 0 for document in documents])
         keys = (2 * before + goes_on)[is_word]
         order = np.argsort(keys, kind="stable")
         self.after, self.starts = (

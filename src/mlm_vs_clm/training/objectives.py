@@ -4,8 +4,9 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
+from blankfill.ranges import check_fields
+
 from ..errors import StudyError
-from ..masking import check_ratio
 from .causal_examples import causal, causal_with_errors, filled_in_the_middle, kept_then_text, prefix_to_rest
 from .masked_examples import diffused, infill, masked, masked_from_the_left, masked_pair
 from .noise import OF_MASKED, OWN, Example, Noise, Rng, TargetTokens, TokenizedDocument
@@ -88,10 +89,10 @@ def reset_unread(name: str, **settings) -> dict:
 
 
 def check_objective(name: str, ratio: float, unit: str, **settings) -> None:
-    """Raise StudyError for an objective that does not exist, or a setting of OWN that it does not read."""
+    """Raise StudyError for an objective that does not exist, a number out of its range, or a setting of OWN that it does not read."""
     if name not in OBJECTIVES:
         raise StudyError(f"objective.name={name} is unknown: choose one of {', '.join(OBJECTIVES)}")
-    check_ratio("objective.ratio", ratio)
+    check_fields(Noise(ratio, unit, **settings), "objective.")
     _check_unit(name, unit, settings)
     for key in OWN:
         if key in settings and key not in OBJECTIVES[name].settings:
@@ -99,8 +100,6 @@ def check_objective(name: str, ratio: float, unit: str, **settings) -> None:
     if (schedule := settings.get("schedule", Noise.schedule)) not in SCHEDULES:
         raise StudyError(f"objective.schedule={schedule} is unknown: choose one of {', '.join(SCHEDULES)}")
     _check_shares(name, ratio, settings)
-    if not settings.get("mean_span", 1) >= 1:
-        raise StudyError(f"objective.mean_span={settings['mean_span']} is too short: give 1 or more tokens")
 
 
 def _check_unit(name: str, unit: str, settings: dict) -> None:
@@ -115,9 +114,6 @@ def _check_unit(name: str, unit: str, settings: dict) -> None:
 
 
 def _check_shares(name: str, ratio: float, settings: dict) -> None:
-    for key in ("left_share", "masked_share", "prefix_share", "noise_ratio"):
-        if not 0 <= (share := settings.get(key, 0)) <= 1:
-            raise StudyError(f"objective.{key}={share}: give a share from 0 to 1")
     if settings.get("prefix_share") == 1:
         raise StudyError("objective.prefix_share=1 leaves nothing of the text to predict: give less than 1")
     shares = settings.get("mask_share", 0) + settings.get("random_share", 0)

@@ -54,9 +54,7 @@ def prepare(
     order = order_batches(lengths, corpora, training.token_budget, training.batch_documents, seed)
     if "noise_ratio" in definition.settings:
         read = [documents[i] for i in sorted({i for batch in order for i in batch})]
-        tokens = replace(
-            tokens, neighbours=Neighbours([(document.ids, document.word_of) for document in read])
-        )
+        tokens = replace(tokens, neighbours=Neighbours(read))
     padding = tokenizer.pad_token_id or 0
     dev = {
         name: {

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 
 from blankfill.ranges import count, number
-from blankfill.slots.ranges import MOST_TOKENS
 
 from .noise import TokenizedDocument
 
 OWN, BOTH = "own", "both"
+MOST_TOKENS = 10**9  # of a training: the order of its documents has to fit into memory
 
 
 @dataclass

@@ -76,16 +76,12 @@ def _rename(row: dict, columns: Columns, where: str) -> dict:
     called = name_columns(row, columns)
     renamed = {ours: row[theirs] for ours, theirs in called.items() if theirs in row}
     for name in ("id", "author"):
-        if _is_number(renamed.get(name)):
+        if isinstance(renamed.get(name), int | float):
             renamed[name] = text_of(renamed[name], name, where)
     if isinstance(labels := renamed.get("labels"), str | int | float):
         renamed["labels"] = [text_of(labels, "labels", where)]
     renamed = {key: value for key, value in row.items() if key not in called} | renamed
     return {key: value for key, value in renamed.items() if value is not None}
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float)
 
 
 def _read_date(date: str, where: str) -> str:

@@ -11,6 +11,7 @@ from blankfill.slots.ranges import RANGES
 from ...arms.ngrams import ORDERS
 from ...arms.settings import AUTO, LATER_AXES
 from ...masking import name_masking
+from ...training.settings import MOST_TOKENS
 from .identity import set_settings
 
 LATER_MASKING = ("tags", "types")
@@ -78,7 +79,7 @@ class ArmConfig:
     weight: Any = axis(0.5, "weight", also=(AUTO,))
     source: str = "kept"
     training: str = "domain"
-    budget: int = axis(0, "budget")
+    budget: int = count(0, 0, MOST_TOKENS)
     table_order: int = count(0, 0, max(ORDERS))
     model: str = ""
 
