@@ -254,7 +254,7 @@ def _walking(way: Way, model, tokenizer, text: BlankedText, width: int) -> tuple
         row = to_open_rows(model, tokenizer, [text], length)[0]
     if way.writer == "product":
         second = way.settings["second"]
-        product = Product(model, second, tokenizer, way.settings.get("weight", 0.5))
+        product = Product(model, second, tokenizer, way.settings.get("weight", 0.5), way.batch_tokens)
         with product.passes.reading.prepared():
             steps = WalkingSteps(second, product.plan, product.mix, row, way.batch_tokens)
             return row, search(steps, row, bias, width)

@@ -64,7 +64,8 @@ def measure_likelihood(
     second = axes.get("second")
     with evaluating(model, second):
         if writer == "product":
-            return _follow_product(model, second, tokenizer, blanked, [axes.get("weight", 0.5)])[0]
+            product = Product(model, axes["second"], tokenizer, batch_tokens=batch_tokens)
+            return _follow_product(product, blanked, [axes.get("weight", 0.5)])[0]
         rows = to_rows(blanked, tokenizer, position_limit(model))
         truth, n = Truth(rows), batch_tokens or BATCH_TOKENS[writer]
         if writer == "masked":
@@ -103,7 +104,7 @@ def measure_weights(
 
     Both models read the texts once. Raises BlankfillError where the texts have no blanks.
     """
-    by_weight = _follow_product(model, second, tokenizer, blanked, WEIGHTS)
+    by_weight = _follow_product(Product(model, second, tokenizer), blanked, WEIGHTS)
     characters = sum(likelihood.characters for likelihood in by_weight[0])
     if not characters:
         raise BlankfillError("no document has a blank, so no weight can be chosen: give a number from 0 to 1")
@@ -113,10 +114,12 @@ def measure_weights(
     }
 
 
-def _follow_product(model, second, tokenizer, blanked, weights: Sequence[float]) -> list[list[Likelihood]]:
+def _follow_product(
+    product: Product, blanked: list[BlankedText], weights: Sequence[float]
+) -> list[list[Likelihood]]:
     """Return the likelihood of the originals of each text, for each weight of a product."""
-    product = Product(model, second, tokenizer)
-    rows = to_rows(blanked, tokenizer, position_limit(model))
+    passes = product.passes
+    rows = to_rows(blanked, passes.tokenizer, passes.max_positions)
     truths = [Truth(rows) for _ in weights]
 
     def write(here: list[Walk], logits: torch.Tensor) -> None:
@@ -127,7 +130,7 @@ def _follow_product(model, second, tokenizer, blanked, weights: Sequence[float])
 
     with product.passes.reading.prepared():
         walks = [product.plan(row) for row in rows if row.slots]
-        walk(second, walks, write, BATCH_TOKENS["causal"])
+        walk(product.causal, walks, write, product.batch_tokens)
     return [truth.likelihoods(blanked) for truth in truths]
 
 

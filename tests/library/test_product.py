@@ -6,8 +6,9 @@ from refusals import assert_refused
 from tiny_models import blank_awkwardly, spans_of
 from tiny_texts import SHAPE
 
-from blankfill import Sampling, fill, fill_causal, fill_masked, fill_product, score
+from blankfill import Filler, Sampling, fill, fill_causal, fill_masked, fill_product, score
 from blankfill.likelihood import WEIGHTS, measure_weights
+from blankfill.networks.reading import Reading
 from blankfill.slots.ledger import Ledger
 from blankfill.slots.rows import to_rows
 from blankfill.slots.vocabulary import Speller, slot_bias
@@ -107,3 +108,22 @@ def test_the_public_function_takes_a_second_model_and_says_what_does_not_fit(
     ):
         assert_refused(told, fill, *texts, model, tokenizer, second=second, **axes)
     assert_refused("no document has a blank", measure_weights, start, causal, tokenizer, [blanked[3]])
+
+
+def test_no_pass_of_either_model_has_more_tokens_than_asked_for(
+    start, causal, tokenizer, blanked, monkeypatch
+):
+    sizes, read = [], Reading.__call__
+
+    def look(self, texts, places):
+        sizes.append(sum(map(len, texts)))
+        return read(self, texts, places)
+
+    monkeypatch.setattr(Reading, "__call__", look)
+    filler = Filler(start, tokenizer, second=causal, batch_tokens=1)
+    texts, spans = spans_of(blanked)
+    filler(texts, spans)
+    filler.score(texts, spans)
+    filler.candidates(texts[0], blanks=spans[:1])
+    longest = max(len(tokenizer(text).input_ids) for text in texts)
+    assert 0 < max(sizes) <= longest

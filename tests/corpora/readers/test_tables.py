@@ -9,6 +9,7 @@ from corpus_files import collect, put
 from refusals import SECRET, assert_refused
 
 from mlm_vs_clm.corpora.readers import tables
+from mlm_vs_clm.corpora.readers.files import UNREAD
 from mlm_vs_clm.errors import StudyError
 
 HEAD = "imdb_id,title,plot_synopsis,tags,split,synopsis_source\r\n"
@@ -21,8 +22,10 @@ MPST = (
 
 def test_mpst_keeps_tags_newlines_and_official_split(tmp_path):
     path = put(tmp_path, "mpst_full_data.csv", MPST)
-    for given in (path, tmp_path):
+    put(tmp_path, "README.txt", "read me")
+    for given, n_unread in ((path, 0), (tmp_path, 1)):
         result = tables.read_mpst(given)
+        assert result.counted[UNREAD] == n_unread
         assert [(d.id, d.text, d.labels) for d in result.documents] == [
             ("tt01", 'Ann said "go".\nThen, she left.', ("murder", "cult")),
             ("tt02", "Bob\nslept.", ("violence",)),

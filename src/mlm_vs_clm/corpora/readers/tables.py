@@ -38,7 +38,7 @@ def read(path: Path, on_mistake: OnMistake = raise_mistake, columns: Columns | N
 def read_mpst(path: Path, on_mistake: OnMistake = raise_mistake) -> ReaderResult:
     """Read MPST's mpst_full_data.csv, or the folder or zip that holds it, with its official split."""
     result = ReaderResult(on_mistake=on_mistake)
-    with Files(path) as files:
+    with reading(path, result) as files:
         read_each(files, files.only(MPST_FILE), _read_row, MPST_COLUMNS, result)
     return result
 
