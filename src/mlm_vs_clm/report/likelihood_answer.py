@@ -7,7 +7,6 @@ import pandas as pd
 from ..evidence.cells import group_by
 from ..evidence.derivation import Tables
 from ..evidence.verdicts import MADE
-from . import style
 from .ladder import CAUSAL, LIKELIHOODS, READS, find_likelihoods, has_too_few
 from .lead_words import enter_lead
 from .overview import count_tokens, find_start
@@ -27,11 +26,10 @@ def describe_exact_studies(studies: Sequence[Tables]) -> str:
 
 
 def describe_open(studies: Sequence[Tables]) -> str:
-    """Return that there is no answer elsewhere, and on which corpora units are too few for one; "" where all is decided."""
+    """Return that there is no answer elsewhere; "" where all is decided."""
     rows = pd.concat([find_likelihoods(tables["answers"]) for tables in studies])
-    few = rows[[has_too_few(row) for row in rows.itertuples(index=False)]]
-    reason = f" ({' and '.join(style.ordered(few['corpus']))}: too few units)" if len(few) else ""
-    return f" No answer elsewhere{reason}." if len(few) or (rows["status"] != MADE).any() else ""
+    is_open = [row.status != MADE or has_too_few(row) for row in rows.itertuples(index=False)]
+    return " No answer elsewhere." if any(is_open) else ""
 
 
 def describe_exact(tables: Tables) -> str:

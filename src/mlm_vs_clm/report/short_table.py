@@ -66,11 +66,13 @@ def describe_words(rows: pd.DataFrame) -> str:
             f"*Equal*: no lead, 95 % interval within {margin:.3g} point{'s' * bool(margin != 1)}."
         )
     is_open = ((rows["direction"] == NONE_SHOWN) & (rows["size"] != INSIDE)).any()
-    is_weak = (rows["status"] == NOT_COMPETENT).any()
-    words = [
-        *["neither a lead nor equality is shown"] * bool(is_open),
-        *["a model does not clearly beat a table of neighbouring words"] * bool(is_weak),
-    ]
+    gaps = rows.loc[rows["status"] == NOT_COMPETENT, "effect"].abs()
+    weak = (
+        f"a model does not clearly beat a table of neighbouring words (gaps up to {gaps.max():.1f})"
+        if len(gaps)
+        else ""
+    )
+    words = [*["neither a lead nor equality is shown"] * bool(is_open), *[weak] * bool(weak)]
     if words:
         sentences.append(f"*No answer*: {', or '.join(words)}.")
     return " ".join(sentences)

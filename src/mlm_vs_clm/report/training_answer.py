@@ -140,9 +140,9 @@ def count_other_maskings(studies: Mapping[str, Tables]) -> str:
     )
     if not better:
         return ""
-    end = f", is worse in {word_number(worse)}" * bool(worse)
+    end = f", loses in {word_number(worse)}" * bool(worse)
     n = word_number(len(by_masking))
-    return f"At {n} other maskings, some text beats leaving words out in {word_number(better)}{end} (uncorrected)."
+    return f"At {n} other maskings, some model's text beats leaving words out in {word_number(better)}{end} (uncorrected)."
 
 
 def compare_unfilled(tables: Tables, writers: Sequence[str] = WRITERS) -> list[str]:
@@ -169,7 +169,7 @@ def describe_levels(studies: Mapping[str, Tables], every: Mapping[str, Tables]) 
     end = describe_partial(levels, [studies[name]["correlation"] for name in levels["study"].unique()])
     return (
         f"**Over masking ratios and ways of filling, better text goes with better training data**{where} (rank correlation "
-        f"{span(shown['effect'], 2)}{end}).{describe_one_masking(every)}"
+        f"{span(shown['effect'], 2)}, uncorrected{end}).{describe_one_masking(every)}"
     )
 
 
@@ -181,7 +181,7 @@ def describe_partial(levels: pd.DataFrame, correlations: Sequence[pd.DataFrame])
     rows = rows.merge(levels[keys].drop_duplicates(), on=keys)
     shown = sum(find_direction(row.low, row.high) == FIRST for row in rows.itertuples())
     number = word_number(shown) if shown else "none"
-    return f"; in {number} with the share of hidden words held fixed" if len(rows) else ""
+    return f"; in {number} with the hidden share fixed" if len(rows) else ""
 
 
 def describe_one_masking(studies: Mapping[str, Tables]) -> str:
@@ -192,14 +192,15 @@ def describe_one_masking(studies: Mapping[str, Tables]) -> str:
     if rows.empty:
         return ""
     clauses = [
-        f"{row.effect:.2f} [{row.low:.2f}, {row.high:.2f}] on {row.corpus} ({word_masking(row)} hidden)"
+        f"{row.effect:.2f} [{row.low:.2f}, {row.high:.2f}] on {row.corpus} ({word_masking(row)})"
         for row in rows.itertuples()
     ]
-    return f" At one masking: {', '.join(clauses)}."
+    measure = style.name_metric(rows["metric"].iloc[0])
+    return f" At one masking, by {measure}: {', '.join(clauses)}."
 
 
 def word_masking(row: Any) -> str:
-    """Return which words are hidden, "70 %" of all, or "content words"."""
+    """Return which words are hidden: "70 %" of all, or "content words"."""
     share = f"{row.first_ratio:.0%}".replace("%", " %")
     kind = row.first_strategy.replace("_", " ")
     return share if row.first_strategy == "random" else kind if row.first_ratio == 1 else f"{share} of {kind}"
@@ -260,4 +261,4 @@ def describe_constant(studies: Mapping[str, Tables], mentioned: Sequence[str]) -
         if all(is_useful for corpus in named for _, is_useful in outcomes[corpus])
         else "scores above both"
     )
-    return f"One constant word per blank {beats}{where}."
+    return f"{'One' if where else 'There, one'} constant word per blank {beats}{where}."
