@@ -61,7 +61,7 @@ def card_markdown(card: dict) -> str:
     lines += [f"- **Licence**: {card['licence']}"]
     lines += [f"- **How it differs from the paper's**: {card['differs_from_the_paper']}"]
     lines += [f"- **Rule, {name}**: {rule}" for name, rule in card["rules"].items()]
-    lines += language_lines(card["language"])
+    lines += language_lines(card["language"]) if "language" in card else []  # older cards say nothing
     heads = ["split", *(column.replace("_", ", ") for column in COLUMNS)]
     rows = [[split, *(counts[column] for column in COLUMNS)] for split, counts in card["splits"].items()]
     lines += ["", *_table(heads, rows)]
