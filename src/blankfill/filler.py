@@ -243,7 +243,7 @@ class Filler:
         config = self.config.with_settings(**settings)
         way = self._choose(config, isinstance(blanks, str), counts is not None, is_exact=True)
         blanked = [text for text, _ in self._read(list_requests(texts, blanks, ids, counts), way, "raise")]
-        is_short = all(len(text.text) < self.batch_tokens for text in blanked)  # each is read alone
+        is_short = all(width * len(text.text) < self.batch_tokens for text in blanked)  # each is read alone
         with evaluating(self.model, self.second), packing_if_worth(is_short):
             answers = [find_candidates(way, self.model, self.tokenizer, text, k, width) for text in blanked]
         return answers[0] if isinstance(texts, str) else answers

@@ -11,6 +11,8 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
 
 from blankfill import Filler
 from blankfill.decoding.readers import can_pack
+from blankfill.networks import trimming
+from blankfill.networks.linear import packing_if_worth
 from blankfill.networks.sizes import BERT_LIKE, hidden_states, output_layer
 from blankfill.networks.trimming import are_few, can_trim, states_at, states_where, trim_sizes
 from blankfill.text import find_words
@@ -34,6 +36,18 @@ def test_last_layer_at_the_slots_equals_the_whole_network(start, slots, attentio
                 monkeypatch.setattr("blankfill.networks.trimming.STRETCH", stretch)
                 assert torch.allclose(states_at(start, ids, mask, slots), whole, atol=1e-5)
             monkeypatch.undo()
+
+
+def test_threads_read_side_by_side_only_where_which_rows_come_first_does_not_matter(start, monkeypatch):
+    calls, read = [], trimming._read_side_by_side
+    monkeypatch.setattr(trimming, "_read_side_by_side", lambda *given: calls.append(1) or read(*given))
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    ids = torch.full((4, 9), 7)
+    with torch.no_grad():
+        beside = states_at(start, ids, None, [[3]] * 4)
+        with packing_if_worth(True):
+            assert torch.allclose(states_at(start, ids, None, [[3]] * 4), beside)
+    assert len(calls) == 1
 
 
 def test_what_the_last_layer_spends_by_hand(start):

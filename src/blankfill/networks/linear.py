@@ -27,19 +27,19 @@ class Prepacked:
 
     def __init__(self, linear: nn.Linear, after: int = 0):
         self.dtype, self.width = linear.weight.dtype, linear.out_features
-        self.own = linear.weight.detach()
+        self.weight = linear.weight.detach()
         self.bias = None if linear.bias is None else linear.bias.detach()
-        self.left = after if self.dtype == torch.float32 else 0
-        self.packed = None if self.left else self._pack()
+        self.rows_left = after if self.dtype == torch.float32 else 0
+        self.packed = None if self.rows_left else self._pack()
 
     def _pack(self) -> torch.Tensor:
-        return torch.ops.mkldnn._reorder_linear_weight(self.own, ROWS)
+        return torch.ops.mkldnn._reorder_linear_weight(self.weight, ROWS)
 
     def _count(self, rows: torch.Tensor) -> None:
         """Pack the weights once enough rows were multiplied."""
         if self.packed is None:
-            self.left -= rows.numel() // rows.shape[-1]
-            self.packed = None if self.left >= 0 else self._pack()
+            self.rows_left -= rows.numel() // rows.shape[-1]
+            self.packed = None if self.rows_left >= 0 else self._pack()
 
     def __call__(self, rows: torch.Tensor, then: str = "none") -> torch.Tensor:
         """Return the product of rows (..., in) as (..., out); `then` is `none` or `gelu`."""
@@ -48,7 +48,7 @@ class Prepacked:
         rows, is_gelu = rows.to(self.dtype), then == "gelu"
         self._count(rows)
         if self.packed is None:
-            product = functional.linear(rows, self.own, self.bias)
+            product = functional.linear(rows, self.weight, self.bias)
             return functional.gelu(product) if is_gelu else product
         kind = "none" if is_gelu else ""
         return torch.ops.mkldnn._linear_pointwise.default(rows, self.packed, self.bias, then, [], kind)
@@ -58,7 +58,7 @@ class Prepacked:
         rows = rows.to(self.dtype)
         self._count(rows)
         if self.packed is None:
-            return functional.linear(rows, self.own, self.bias) + addend
+            return functional.linear(rows, self.weight, self.bias) + addend
         multiply = torch.ops.mkldnn._linear_pointwise.binary
         return multiply(rows, addend, self.packed, self.bias, "add")
 
@@ -110,15 +110,17 @@ def prepacked_products(model: nn.Module) -> Iterator[None]:
 
 @contextmanager
 def packing_if_worth(is_short: bool) -> Iterator[None]:
-    """Within the `with`, let `prepacked_products` pack the weights of a layer only for more than WORTH rows, if so.
-
-    For calls of one thread, with a text of one stretch: which rows come first decides the last bits of a product.
-    """
+    """Within the `with`, let `prepacked_products` pack the weights of a layer only for more than WORTH rows, if so."""
     token = _AFTER.set(WORTH if is_short else 0)
     try:
         yield
     finally:
         _AFTER.reset(token)
+
+
+def packs_late() -> bool:
+    """Return whether a layer may pack its weights after some rows: which rows come first then decides the last bits."""
+    return _AFTER.get() > 0
 
 
 def multiply_add(linear: nn.Linear, rows: torch.Tensor, addend: torch.Tensor) -> torch.Tensor:

@@ -20,7 +20,7 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from .attention import NAME as FAST
 from .attention import attend
-from .linear import Prepacked, multiply_add, multiply_gelu
+from .linear import Prepacked, multiply_add, multiply_gelu, packs_late
 from .sizes import BERT_LIKE, hidden_states
 
 STRETCH = 2048  # tokens through a CPU at a time: more do not stay in its cache
@@ -122,7 +122,7 @@ def states_at(
         return forward(model, ids[rows], None if seen is None else seen[rows], slots[rows])
 
     starts = range(0, len(ids), size)
-    side_by_side = threads > 1 and len(starts) > 1
+    side_by_side = threads > 1 and len(starts) > 1 and not packs_late()
     return torch.cat(_read_side_by_side(read, starts, threads) if side_by_side else [read(s) for s in starts])
 
 
