@@ -20,7 +20,7 @@ import torch
 from transformers import pipeline
 from transformers.utils import logging
 
-from blankfill import BlankedText, fill_causal, fill_lookahead, fill_masked
+from blankfill import BlankedText, Filler, fill_causal, fill_lookahead, fill_masked
 from blankfill.axes import AXIS
 from blankfill.memory import reuse_freed_memory
 from blankfill.networks.linear import prepacked_products
@@ -152,6 +152,18 @@ def fill_passes(model, tokenizer, texts: list[BlankedText], per_pass: int, batch
     return fill_masked(
         model, tokenizer, texts, order="left_to_right", per_pass=per_pass, batch_tokens=batch_tokens
     )
+
+
+def compare_short(model, tokenizer, rounds: int) -> list[dict]:
+    """Compare one sentence with one blank, given alone, with the pipeline loop."""
+    pipe = pipeline("fill-mask", model=model, tokenizer=tokenizer, device="cpu")
+    texts, bias = write_documents(tokenizer, 1, 12, 1 / 12), slot_bias(tokenizer, model.config.vocab_size)
+    filler, spans = Filler(model, tokenizer), [[texts[0].words[i] for i in texts[0].blanks]]
+    ours, theirs = [], []
+    for _ in range(10 * rounds):
+        theirs.append(1 / timed(fill_by_loop, pipe, tokenizer, texts, bias)[0])
+        ours.append(1 / timed(filler, texts[0].text, spans)[0])
+    return [result("short_text_fp32", ours, theirs, "sentences/s, one blank", 10 * rounds)]
 
 
 def compare_causal(model, tokenizer, texts: list[BlankedText], rounds: int) -> list[dict]:
@@ -297,6 +309,7 @@ def run(chosen: argparse.Namespace) -> None:
         texts = write_documents(tokenizer, 4 * chosen.documents)
         rows += compare_causal(as_kind(start, "causal", tokenizer).eval(), tokenizer, texts, chosen.rounds)
         rows += measure_growth(start.float(), tokenizer)
+        rows += compare_short(start.float(), tokenizer, chosen.rounds)
     if torch.cuda.is_available() and not chosen.only:
         rows += measure_on("cuda", start, tokenizer, write_documents(tokenizer, GPU_DOCUMENTS))
     save_rows(rows, chosen.out)

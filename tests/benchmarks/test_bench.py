@@ -25,6 +25,11 @@ def test_documents_are_the_same_each_time_and_as_blank_as_asked(tokenizer, docum
     assert all(len(document.blanks) == 3 and len(document.words) == 12 for document in documents)
 
 
+def test_a_short_text_is_measured_beside_the_loop(start, tokenizer):
+    (row,) = bench.compare_short(start, tokenizer, 1)
+    assert row["name"] == "short_text_fp32" and row["n"] == 10 and min(row["ours"], row["theirs"]) > 0
+
+
 def test_model_flops_by_hand(start):
     # 2 layers 32 wide, read at 10 places: 2 a parameter, 4 a layer, unit and sub-word of the 7; 3 outputs
     layer = 4 * (32 * 32 + 32) + 2 * 64 + (128 * 32 + 128) + (128 * 32 + 32)
