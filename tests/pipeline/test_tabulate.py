@@ -90,6 +90,7 @@ def test_a_table_is_chosen_by_any_kind_of_value(store):
 def test_numbers_that_agree_in_six_digits_are_not_the_same():
     values = (20240101, "20240102", 0.5, "0.50", 1.0, None, float("nan"))
     assert [_write(value) for value in values] == ["20240101", "20240102", "0.5", "0.5", "1", "", ""]
+    assert _write(2**53 + 1) == str(2**53 + 1)
 
 
 def test_nothing_whole_is_one_line(store):

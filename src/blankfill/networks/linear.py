@@ -22,7 +22,7 @@ LARGEST = 4 << 30  # bytes of weights that are packed at most, as that makes a s
 class Prepacked:
     """A linear layer with weights packed for oneDNN; equal to the layer's own product up to rounding.
 
-    They are packed for more than `after` rows, counted over calls. bf16 weights, which torch packs at each call, are packed at once.
+    Weights are packed once more than `after` rows were asked for, over all calls. bf16 weights, which torch packs at each call, are packed at once.
     """
 
     def __init__(self, linear: nn.Linear, after: int = 0):

@@ -113,7 +113,7 @@ def compare_at_same_masking(
 def fit_slope(cells: pd.DataFrame, resamples: int) -> Estimate:
     """Return the slope of utility on quality with a level of its own for each masking; `cells` as in `pair_cells`.
 
-    A masking with a single arm says nothing of arms and is left out.
+    The interval is over `draw_cells`. A masking with a single arm says nothing of arms and is left out.
     """
     masking = ["strategy", "ratio"]
     table = cells[cells.groupby(masking)["arm"].transform("size") > 1]

@@ -96,7 +96,7 @@ def read_settings(settings: dict, scored: Iterable[Path]) -> Design:
         settings["bound"],
         settings.get("starts_from", ""),
         settings.get("variants", []),
-        sorted({read_record(path)["measured"]["rules"] for path in scored}),
+        sorted({read_record(path)["measured"].get("rules", "unknown") for path in scored}),
     )
 
 

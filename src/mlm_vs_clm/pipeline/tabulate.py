@@ -150,6 +150,8 @@ def _read(text: str) -> Any:
 def _write(value: Any) -> str:
     """Return a value as it is typed: 0.50 and 0.5 are the same, and a missing value is the empty word."""
     value = _read(value) if isinstance(value, str) else value
+    if isinstance(value, numbers.Integral):
+        return str(int(value))  # of any size: a float has 53 bits
     if isinstance(value, numbers.Real):
         number = float(value)
         return "" if math.isnan(number) else f"{number:.0f}" if number.is_integer() else str(number)

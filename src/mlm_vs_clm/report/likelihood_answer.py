@@ -1,6 +1,7 @@
 """Sentences for README on the likelihood of the hidden words."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -28,15 +29,18 @@ def describe_exact_studies(studies: Sequence[Tables]) -> str:
 def describe_open(studies: Sequence[Tables]) -> str:
     """Return that there is no answer elsewhere; "" where all is decided."""
     rows = pd.concat([find_likelihoods(tables["answers"]) for tables in studies])
-    is_open = [row.status != MADE or has_too_few(row) for row in rows.itertuples(index=False)]
-    return " No answer elsewhere." if any(is_open) else ""
+    return "" if all(map(is_decided, rows.itertuples(index=False))) else " No answer elsewhere."
+
+
+def is_decided(row: Any) -> bool:
+    """Return whether a likelihood was compared, over enough units for an answer."""
+    return row.status == MADE and not has_too_few(row)
 
 
 def describe_exact(tables: Tables) -> str:
     """Return who gives the hidden words the higher exact likelihood, where a study decides that; else nothing."""
     rows = find_likelihoods(tables["answers"])
-    is_decided = [row.status == MADE and not has_too_few(row) for row in rows.itertuples(index=False)]
-    decided, clauses = rows[is_decided], []
+    decided, clauses = rows[[*map(is_decided, rows.itertuples(index=False))]], []
     for condition in LIKELIHOODS:
         step = decided[decided["condition"] == condition].itertuples(index=False)
         outcomes = [

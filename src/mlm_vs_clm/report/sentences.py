@@ -98,18 +98,18 @@ def describe_decision(lookup: CorrelationLookup, corpus: str) -> str:
 def describe_costs(ledger: pd.DataFrame, comparisons: pd.DataFrame, study: Study) -> tuple[str, ...]:
     """Return the cost of masked relative to causal generation, and which is better at equal compute."""
     equal = pick_kind(comparisons, COMPUTE)
-    clauses = [f"{name} ({arms}) {times}" for name, arms, times in list_ratios(study.at_main(ledger), equal)]
-    ratios = f"{RATIOS}{word_pace(study.at_main(ledger))}: {'; '.join(clauses)}." if clauses else ""
+    ledger = study.at_main(ledger)
+    clauses = [f"{name} ({arms}) {times}" for name, arms, times in list_ratios(ledger, equal)]
+    ratios = f"{RATIOS}{word_pace(ledger)}: {'; '.join(clauses)}." if clauses else ""
     return tuple(filter(None, (ratios, describe_equal_compute(equal))))
 
 
 def tabulate_costs(ledger: pd.DataFrame, comparisons: pd.DataFrame, study: Study) -> str:
     """Return what `describe_costs` does, the ratios as a table in Markdown."""
     equal = pick_kind(comparisons, COMPUTE)
-    table = markdown_table(("comparison", "arms", "FLOPs"), list_ratios(study.at_main(ledger), equal))
-    return "\n".join(
-        [f"{RATIOS}{word_pace(study.at_main(ledger))}:", "", table, "", describe_equal_compute(equal)]
-    )
+    ledger = study.at_main(ledger)
+    table = markdown_table(("comparison", "arms", "FLOPs"), list_ratios(ledger, equal))
+    return "\n".join([f"{RATIOS}{word_pace(ledger)}:", "", table, "", describe_equal_compute(equal)])
 
 
 def list_ratios(ledger: pd.DataFrame, equal: pd.DataFrame) -> list[tuple[str, str, str]]:

@@ -66,13 +66,10 @@ def describe_words(rows: pd.DataFrame) -> str:
             f"*Equal*: no lead, 95 % interval within {margin:.3g} point{'s' * bool(margin != 1)}."
         )
     is_open = ((rows["direction"] == NONE_SHOWN) & (rows["size"] != INSIDE)).any()
-    gaps = rows.loc[rows["status"] == NOT_COMPETENT, "effect"].abs()
-    weak = (
-        f"a model does not clearly beat a table of neighbouring words (gaps up to {gaps.max():.1f})"
-        if len(gaps)
-        else ""
-    )
-    words = [*["neither a lead nor equality is shown"] * bool(is_open), *[weak] * bool(weak)]
+    words = ["neither a lead nor equality is shown"] if is_open else []
+    if len(gaps := rows.loc[rows["status"] == NOT_COMPETENT, "effect"].abs()):
+        weak = "a model does not clearly beat a table of neighbouring words"
+        words.append(f"{weak} (gaps up to {gaps.max():.1f})")
     if words:
         sentences.append(f"*No answer*: {', or '.join(words)}.")
     return " ".join(sentences)

@@ -238,9 +238,8 @@ def describe_constant(studies: Mapping[str, Tables], mentioned: Sequence[str]) -
 
     `mentioned` are the corpora of the sentences before.
     """
-    outcomes: dict[
-        str, list[tuple[bool, bool]]
-    ] = {}  # whether it is above both texts, and above text without its hidden words
+    # By corpus and study: whether it is above both texts, and above text without its hidden words.
+    outcomes: dict[str, list[tuple[bool, bool]]] = {}
     for tables in studies.values():
         rows = read_study(tables).at_main(tables["headroom"])
         for corpus, of_corpus in rows[rows["room"] == "yes"].groupby("corpus"):
