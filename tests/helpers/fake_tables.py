@@ -9,7 +9,7 @@ from made_cells import COMPARISONS
 from mlm_vs_clm.evidence import tables as tidy
 from mlm_vs_clm.evidence.differences import MEASURES
 from mlm_vs_clm.evidence.equal_compute import BASES
-from mlm_vs_clm.evidence.tables import COMPUTE, CURVE, SEED, TEXT, TRAINING_DATA, VERDICT
+from mlm_vs_clm.evidence.tables import COMPUTE, CURVE, SEED, TEXT, TRAINING_DATA
 from mlm_vs_clm.tasks import TASKS
 
 ARMS = {  # arm -> share of the blanks that it fills well, cost relative to clm, order of filling
@@ -43,6 +43,7 @@ METRICS = {
     "fills": "exact_match exact_match_content share_content distinct1 repetition".split(),
 }
 MASKING = {"strategy": "random", "ratio": 0.5}
+VERDICT = "status direction size margin p_holm excluded_because reason".split()
 STUDY = {"scale": "smoke", "track": "matched", "main_strategy": "random", "main_ratio": 0.5}
 STUDY |= {"starts_from": "an encoder", "rules": "0"}
 
@@ -165,7 +166,7 @@ def difference_rows(corpus):
             verdict = {"status": "made", "direction": side, "size": "not settled", "margin": 0.02}
             verdict = {"status": "not run"} if absent else verdict | {"p_holm": 0.01}
             reason = {"excluded_because": "", "reason": "not run: mlm_left" if absent else None}
-            yield names | numbers | dict.fromkeys(VERDICT.split()) | verdict | reason
+            yield names | numbers | dict.fromkeys(VERDICT) | verdict | reason
 
 
 def utility_difference_row(row):

@@ -11,7 +11,7 @@ from .competence import Competence, Place
 from .power import MOST, SETTLED_RUNS, describe_needs, smallest_detectable_effect
 from .questions import Question, read_masking
 from .study import Study
-from .tables import ASKED, COLUMNS
+from .tables import COLUMNS, KEYS
 from .text_questions import (
     ask_cost,
     ask_difference,
@@ -204,5 +204,6 @@ def vary_margins(answers: pd.DataFrame) -> pd.DataFrame:
             margin = times * row["margin"]
             verdict = judge(row["low"], row["high"], row["p"], Criterion(margin, row["kind"]), row["n"])
             said = {"direction": verdict.direction, "size": verdict.size}
-            rows.append({name: row[name] for name in ASKED} | {"times": times, "margin": margin} | said)
+            question = {name: row[name] for name in (*KEYS["answers"], "kind")}
+            rows.append(question | {"times": times, "margin": margin} | said)
     return pd.DataFrame(rows, columns=COLUMNS["sensitivity"])

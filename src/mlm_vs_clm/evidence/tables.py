@@ -1,4 +1,4 @@
-"""The tidy tables of a study: their columns and keys, their order, the main cell, and cells averaged over seeds."""
+"""The tidy tables of a study, by the columns and keys of `columns`: their order, the main cell, and cells averaged over seeds."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -11,118 +11,23 @@ import yaml
 from ..errors import StudyError
 from ..files import hash_lines, list_hashes, list_studies
 from ..tasks import TASKS
+from .columns import COLUMNS, FLAG, KEYS, NOTE, NUMBER, TABLES
 
 STUDY = "study"  # a table of one row, in the settings of the study
 OVERALL = "overall"  # all corpora together
-VERDICT = "status direction size margin p_holm excluded_because reason"  # of a comparison
 # Kinds of comparisons: of the texts at every masking; at the main cell as training data, seed by seed, along the training
 # curve (`at`: what is matched), and at equal compute (`at`: whose).
 TEXT, TRAINING_DATA, SEED, CURVE, COMPUTE = "text", "training data", "seed", "curve", "compute"
-ASKED = (  # of a comparison that a claim asks for: what it is, and of which sides
-    "claim condition kind corpus first_arm first_strategy first_ratio second_arm second_strategy second_ratio metric scope"
-).split()
-COLUMNS = {
-    "study": "scale track main_strategy main_ratio starts_from rules".split(),
-    "variants": "arm base setting level".split(),
-    "scores": (
-        "corpus arm objective context length order strategy ratio share seed scope metric "
-        "value low high n artifact reason model"
-    ).split(),
-    "signatures": ["metric", "signature"],
-    "downstream": (
-        "task corpus trained_on strategy ratio share seed metric value low high n artifact reason model"
-    ).split(),
-    "understanding": "task corpus network examples metric value low high n artifact reason".split(),
-    "competence": (
-        "corpus arm strategy ratio word_class scope metric value floor floor_value difference low high n runs outcome reason"
-    ).split(),
-    "answers": [
-        *ASKED,
-        *"status direction size effect low high margin p detectable runs n".split(),
-        *"unsure needs excluded excluded_because reason".split(),
-    ],
-    "sensitivity": [*ASKED, "times", "margin", "direction", "size"],
-    "leads": "corpus arm strategy ratio scope metric floor floor_value value low high n runs reason".split(),
-    "findings": "place panel title sentence".split(),
-    "sanity": (
-        "corpus scope metric oracle_value arm arm_value floor floor_value unfilled_value above_arms above_floors "
-        "above_unfilled outcome reason"
-    ).split(),
-    "headroom": (
-        "task corpus strategy ratio trained_on metric utility real_value unfilled_value headroom detectable room value "
-        "low high above above_low above_high n runs reason"
-    ).split(),
-    "comparisons": (
-        "kind corpus comparison first second strategy ratio scope metric at budget budget_second passes "
-        f"flops_first flops_second value_first value_second value low high p n runs {VERDICT}"
-    ).split(),
-    "learning": (
-        "corpus arm seed scope metric budget tokens_seen tokens_predicted passes value low high n excluded_because"
-    ).split(),
-    "ledger": (
-        "corpus arm context length order method strategy ratio seed documents blanks tokens_filled passes token_forwards "
-        "flops seconds peak_memory_mb device precision artifact model"
-    ).split(),
-    "correlation": (
-        "corpus quality_metric quality_scope utility_metric statistic value low high n_cells "
-        "bound decision reason"
-    ).split(),
-    "usefulness": (
-        "task corpus strategy ratio arm kind scope metric quality quality_low quality_high utility_metric value low high "
-        "share share_low share_high"
-    ).split(),
-    "writers": (
-        "task corpus strategy ratio scope metric utility_metric statistic value low high n_writers bound decision reason"
-    ).split(),
-    "training": (
-        "objective model initialisation corpora corpus budget step tokens_seen tokens_predicted passes train_loss dev_loss "
-        "flops tokens_per_second artifact"
-    ).split(),
-}
-ANSWER = [name for name in ASKED if name != "kind"]
-KEYS = {  # the columns that name a row
-    "study": ["scale", "track"],
-    "variants": ["arm", "setting"],
-    "scores": ["corpus", "arm", "strategy", "ratio", "seed", "scope", "metric"],
-    "signatures": ["metric", "signature"],
-    "downstream": ["task", "corpus", "trained_on", "strategy", "ratio", "seed", "metric"],
-    "understanding": ["task", "corpus", "network", "examples", "metric"],
-    "competence": ["corpus", "arm", "strategy", "ratio", "word_class"],
-    "sanity": ["corpus", "scope", "metric"],
-    "headroom": ["corpus", "strategy", "ratio", "trained_on"],
-    "comparisons": "kind corpus comparison strategy ratio scope metric at budget".split(),
-    "learning": ["corpus", "arm", "seed", "scope", "metric", "budget"],
-    "ledger": ["corpus", "arm", "strategy", "ratio", "seed"],
-    "correlation": ["corpus", "quality_metric", "quality_scope", "utility_metric", "statistic"],
-    "usefulness": ["corpus", "strategy", "ratio", "arm", "scope", "metric"],
-    "writers": ["corpus", "strategy", "ratio", "scope", "metric", "statistic"],
-    "training": ["artifact", "objective", "corpora", "corpus", "budget"],
-    "answers": ANSWER,
-    "sensitivity": [*ANSWER, "times"],
-    "leads": ["corpus", "arm", "strategy", "ratio", "scope", "metric"],
-    "findings": ["panel"],
-}
-NUMBERS = (
-    "main_ratio ratio share seed value low high p n documents blanks tokens_filled passes token_forwards flops seconds "
-    "peak_memory_mb n_cells bound budget budget_second passes step tokens_seen tokens_predicted train_loss dev_loss "
-    "tokens_per_second flops_first flops_second value_first value_second floor_value difference runs "
-    "oracle_value arm_value unfilled_value above_arms above_floors above_unfilled utility real_value headroom detectable "
-    "above above_low above_high effect margin place p_holm first_ratio second_ratio times quality quality_low quality_high share_low share_high n_writers examples"
-).split()
-NOTES = ("excluded_because", "reason", "model")  # columns of words that may be absent
-FLAGS = ("unsure",)  # columns that are true or false
-# Tables without a file where they have no rows.
-RARE = ("understanding", "variants", "findings", "sensitivity", "leads", "usefulness", "writers")
 UNEXPLAINED = "no reason was recorded"
 
 
 def tidy(name: str, table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with its declared columns first and its rows sorted, so that its bytes depend on its rows.
 
-    An empty table needs no columns and NOTES may be absent. Raises StudyError for another absent column and
+    An empty table needs no columns, and notes may be absent. Raises StudyError for another absent column and
     for two rows of one cell, which a figure would otherwise average in silence.
     """
-    required = [column for column in COLUMNS[name] if column not in NOTES]
+    required = [column.name for column in TABLES[name].columns if column.kind != NOTE]
     absent = [] if table.empty else [column for column in required if column not in table.columns]
     if absent:
         raise StudyError(
@@ -131,12 +36,13 @@ def tidy(name: str, table: pd.DataFrame) -> pd.DataFrame:
         )
     extra = [column for column in table.columns if column not in COLUMNS[name]]
     table = table.reindex(columns=COLUMNS[name] + extra)
-    for column in COLUMNS[name]:
-        filled = table[column].where(table[column] != "", None)
-        if column in FLAGS:
-            table[column] = table[column].astype(str) == "True"
+    for column in TABLES[name].columns:
+        values = table[column.name]
+        filled = values.where(values != "", None)
+        if column.kind == FLAG:
+            table[column.name] = values.astype(str) == "True"
         else:
-            table[column] = pd.to_numeric(filled) if column in NUMBERS else filled.astype("str")
+            table[column.name] = pd.to_numeric(filled) if column.kind == NUMBER else filled.astype("str")
     refuse_repeated_cells(name, table)
     return table.sort_values(list(table.columns), key=sortable, kind="stable", ignore_index=True)
 
@@ -166,11 +72,11 @@ def read_tables(folder: Path, names: Iterable[str] = COLUMNS) -> dict[str, pd.Da
 
 
 def read_table(name: str, folder: Path) -> pd.DataFrame:
-    """Return one tidy table of a results folder; raises StudyError where its file is absent, unless it is one of RARE."""
+    """Return one tidy table of a results folder; raises StudyError where its file is absent, unless it is a rare one."""
     if name == STUDY:
         return read_study(folder)
     path = Path(folder) / f"{name}.csv"
-    if name in RARE and not path.is_file():
+    if TABLES[name].is_rare and not path.is_file():
         return tidy(name, pd.DataFrame())
     if not path.is_file():
         raise StudyError(f"no {path.name} in {folder}: run `make reproduce` first")

@@ -29,6 +29,7 @@ from ..report.blocks import (
     read_studies,
     write_overviews,
 )
+from ..report.dictionary import write_dictionary
 from ..report.frames import CLAIMS, PAGE, REPORT_FILES, load_settings, refresh_tables
 from ..report.headline import answer_question, ask, name_next, name_study, tabulate_steps
 from ..report.ladder import list_own_steps
@@ -45,6 +46,7 @@ WRITER = "that is writing results"
 PAGES = (
     ROOT / "README.md",
     *(ROOT / "docs" / f"{name}.md" for name in ("paper", "statements", "data-cards")),
+    ROOT / "results" / "README.md",
 )
 
 
@@ -113,7 +115,7 @@ def write_blocks(studies: Iterable[Path]) -> None:
     """Write the blocks of README and docs that tell studies of `results`, and what rests on all; other folders have none."""
     told = [study for study in map(Path.absolute, studies) if study.parent == ROOT / "results"]
     for study in told:
-        write_pages(make_blocks(study), {f"{study.name}-first"})
+        write_pages(make_blocks(study) | {"dictionary": write_dictionary()}, {f"{study.name}-first"})
     tables = read_studies(ROOT / "results") if told else {}
     if keep_claims(tables):
         rules = load_rules(CLAIMS, main_cell(tables.get(MAIN) or next(iter(tables.values()))))

@@ -66,7 +66,7 @@ def save_table(name: str, table: pd.DataFrame, folder: Path) -> None:
     """Write one tidy table as CSV; a rare one without rows has no file."""
     rows = tidy.tidy(name, table)
     place = folder / f"{name}.csv"
-    if len(rows) or name not in tidy.RARE:
+    if len(rows) or not tidy.TABLES[name].is_rare:
         write_csv(rows, place)
     else:
         place.unlink(missing_ok=True)
