@@ -26,7 +26,7 @@ from mlm_vs_clm.evidence.scores import score_measure
 from mlm_vs_clm.evidence.units import list_trained, list_units, narrow, order_columns
 from mlm_vs_clm.files import read_parquet, write_lines, write_parquet
 from mlm_vs_clm.metrics import DIVERSITY, FILL_DIVERSITY, FILL_METRICS, METRICS, NATS, PROXIES
-from mlm_vs_clm.report.frames import refresh_tables
+from mlm_vs_clm.report.study_folder import refresh_tables
 
 DESIGN = Design("smoke", "matched", "random", 0.5, 50, 0.5)
 BLEU = ("document", "bleu")

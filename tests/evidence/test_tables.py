@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 from refusals import assert_refused
 
-from mlm_vs_clm.evidence import tables as tidy
+from mlm_vs_clm.evidence.tables import at_main_cell, find_results, main_cell, over_seeds
 
 
 def average(values, lows, highs, reasons=None):
     rows = pd.DataFrame(
         {"arm": "mlm", "seed": range(len(values)), "value": values, "low": lows, "high": highs}
     )
-    return tidy.over_seeds(rows.assign(n=10, share=0.5, reason=reasons), ["arm"]).iloc[0]
+    return over_seeds(rows.assign(n=10, share=0.5, reason=reasons), ["arm"]).iloc[0]
 
 
 def test_seeds_are_averaged_and_their_widest_interval_is_kept():
@@ -32,19 +32,19 @@ def test_a_seed_that_is_missing_is_told():
 
 def test_the_main_cell_is_that_of_the_study():
     study = pd.DataFrame([{"scale": "smoke", "main_strategy": "entities", "main_ratio": 0.4}])
-    main = tidy.main_cell({"study": study})
+    main = main_cell({"study": study})
     rows = pd.DataFrame({"strategy": ["random", "entities", "entities"], "ratio": [0.4, 0.4, 1.0]})
-    assert main == ("entities", 0.4) and list(tidy.at_main_cell(rows, main).index) == [1]
-    assert_refused("study.yaml says nothing", tidy.main_cell, {"study": study.iloc[:0]})
+    assert main == ("entities", 0.4) and list(at_main_cell(rows, main).index) == [1]
+    assert_refused("study.yaml says nothing", main_cell, {"study": study.iloc[:0]})
 
 
 def test_the_results_folder_of_a_notebook(tmp_path):
-    assert_refused("make reproduce", tidy.find_results, {}, tmp_path)
+    assert_refused("make reproduce", find_results, {}, tmp_path)
     for scale in ("laptop", "smoke"):
         (tmp_path / scale).mkdir()
     (tmp_path / "smoke" / "study.yaml").touch()
     told = "No results at the scale laptop: reading smoke instead."
-    assert tidy.find_results({}, tmp_path) == (tmp_path / "smoke", told)
+    assert find_results({}, tmp_path) == (tmp_path / "smoke", told)
     (tmp_path / "laptop" / "study.yaml").touch()
-    assert tidy.find_results({}, tmp_path)[0].name == "laptop"
-    assert tidy.find_results({"MLM_VS_CLM_RESULTS": "elsewhere"}, tmp_path)[0].name == "elsewhere"
+    assert find_results({}, tmp_path)[0].name == "laptop"
+    assert find_results({"MLM_VS_CLM_RESULTS": "elsewhere"}, tmp_path)[0].name == "elsewhere"

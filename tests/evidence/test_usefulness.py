@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlm_vs_clm.evidence import tables as tidy
 from mlm_vs_clm.evidence import usefulness
 from mlm_vs_clm.evidence.answers import answer
 from mlm_vs_clm.evidence.cells import Cell, ScoredCell, TrainedCell
 from mlm_vs_clm.evidence.study import Study
+from mlm_vs_clm.evidence.tables import COLUMNS, tidy
 from mlm_vs_clm.evidence.usefulness import correlate_writers, estimate_correlation, find_kind, list_usefulness
 
 N, DOCUMENTS, UNITS = 24, 40, 60
@@ -93,7 +93,7 @@ def relate(slope=1.0):
 
 @pytest.mark.parametrize("slope", [1.0, -1.0])
 def test_a_strong_relation_is_decided_either_way(slope):
-    rows = tidy.tidy("writers", relate(slope)).set_index("statistic")
+    rows = tidy("writers", relate(slope)).set_index("statistic")
     assert rows.loc["spearman", "decision"] == "strong correlation"
     assert rows.loc["spearman", "value"] * slope > 0.9
     assert rows.loc["spearman", "n_writers"] == N and rows.loc["room", "value"] == pytest.approx(5)
@@ -102,7 +102,7 @@ def test_a_strong_relation_is_decided_either_way(slope):
 
 
 def test_of_each_text_there_is_quality_and_usefulness_and_a_label_policy_has_its_text():
-    rows = tidy.tidy("usefulness", list_usefulness(make_study()[2])).set_index("arm")
+    rows = tidy("usefulness", list_usefulness(make_study()[2])).set_index("arm")
     assert len(rows) == N + 2 and rows.loc["unfilled", "kind"] == "reference"
     assert rows.loc[DROPPED, "quality"] == rows.loc[ARMS[0], "quality"]
     assert rows.loc[DROPPED, "value"] != rows.loc[ARMS[0], "value"]
@@ -129,7 +129,7 @@ def test_a_text_that_was_scored_at_another_seed_is_left_out():
 def ask(room, slope=1.0, task="ner", detectable=0.04):
     scored, trained, tables = make_study(slope)
     headroom = tables["headroom"].assign(room="yes", reason="", detectable=detectable)
-    competence = pd.DataFrame(columns=tidy.COLUMNS["competence"])
+    competence = pd.DataFrame(columns=COLUMNS["competence"])
     tables = tables | {"writers": relate(slope), "headroom": headroom, "competence": competence}
     cell = {"strategy": "random", "ratio": 0.7}
     condition = {"name": "entities", "statistic": "spearman", "task": task, "cells": cell}

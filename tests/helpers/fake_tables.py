@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 from made_cells import COMPARISONS
 
-from mlm_vs_clm.evidence import tables as tidy
 from mlm_vs_clm.evidence.differences import MEASURES
 from mlm_vs_clm.evidence.equal_compute import BASES
-from mlm_vs_clm.evidence.tables import COMPUTE, CURVE, SEED, TEXT, TRAINING_DATA
+from mlm_vs_clm.evidence.tables import COLUMNS, COMPUTE, CURVE, SEED, TEXT, TRAINING_DATA, tidy
 from mlm_vs_clm.tasks import TASKS
 
 ARMS = {  # arm -> share of the blanks that it fills well, cost relative to clm, order of filling
@@ -51,7 +50,7 @@ STUDY |= {"starts_from": "an encoder", "rules": "0"}
 def tidy_fakes(corpora=("abstracts",)) -> dict[str, pd.DataFrame]:
     """Return every table as the report reads it."""
     tables = fake_tables(corpora)
-    return {name: tidy.tidy(name, tables.get(name, pd.DataFrame())) for name in tidy.COLUMNS}
+    return {name: tidy(name, tables.get(name, pd.DataFrame())) for name in COLUMNS}
 
 
 def fake_tables(corpora=tuple(CORPORA)) -> dict[str, pd.DataFrame]:
@@ -87,7 +86,7 @@ def fake_tables(corpora=tuple(CORPORA)) -> dict[str, pd.DataFrame]:
         "answers": [row for corpus in corpora for row in answer_rows(corpus)],
     }
     made = {name: pd.DataFrame(rows) for name, rows in tables.items()}
-    return made | {"comparisons": made["comparisons"].reindex(columns=tidy.COLUMNS["comparisons"])}
+    return made | {"comparisons": made["comparisons"].reindex(columns=COLUMNS["comparisons"])}
 
 
 def score_rows(rng, cell):

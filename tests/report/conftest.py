@@ -5,7 +5,7 @@ from importlib import import_module
 import pytest
 from fake_tables import fake_about, fake_cards, fake_examples, fake_tables
 
-from mlm_vs_clm.report.frames import Frames
+from mlm_vs_clm.report.study_folder import Background
 
 building = import_module("mlm_vs_clm.report.build")  # the package has a function of this name
 ONE = ("abstracts",)
@@ -14,7 +14,7 @@ ONE = ("abstracts",)
 @pytest.fixture(scope="session")
 def make_report():
     def make(tables, folder):
-        building.build(Frames(tables, fake_examples(ONE), fake_cards(ONE), fake_about()), folder)
+        building.build(tables, Background(fake_examples(ONE), fake_cards(ONE), fake_about()), folder)
         return folder
 
     return make

@@ -12,13 +12,12 @@ from fake_tables import STUDY, fake_about, fake_tables, tidy_fakes
 from refusals import assert_refused
 
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.evidence import tables as tidy
 from mlm_vs_clm.evidence.columns import TABLES
+from mlm_vs_clm.evidence.tables import COLUMNS, read_tables, tidy
 from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.report.build import FIGURES, build, draw, make_page, make_tables
-from mlm_vs_clm.report.frames import DERIVED, EXAMPLES, Frames, load_frames, save_frames
-from mlm_vs_clm.report.frames import STUDY as STUDY_FILE
 from mlm_vs_clm.report.rendering import to_markdown
+from mlm_vs_clm.report.study_folder import DERIVED, EXAMPLES, STUDY_FILE, Background, load_study, save_study
 
 ONE = ("abstracts",)
 NOTHING = {"study": pd.DataFrame([STUDY])}
@@ -38,7 +37,7 @@ def test_the_report_loads_no_network_and_draws_only_when_asked():
 def test_a_table_that_no_longer_has_rows_is_gone_and_nothing_is_left_half_written(report, tmp_path):
     shutil.copytree(report, tmp_path, dirs_exist_ok=True)
     (tmp_path / "writers.csv").write_text("a table of an earlier report")
-    save_frames(load_frames(report), tmp_path)
+    save_study(*load_study(report), tmp_path)
     assert not (tmp_path / "writers.csv").exists() and not [*tmp_path.glob(".*")]
 
 
@@ -48,7 +47,7 @@ def test_shuffled_rows_give_the_same_bytes(report, make_report, tmp_path):
 
 
 def test_the_page_follows_from_the_frames_alone(report, tmp_path):
-    names = [*(f"{name}.csv" for name in tidy.COLUMNS if name not in DERIVED), STUDY_FILE, EXAMPLES]
+    names = [*(f"{name}.csv" for name in COLUMNS if name not in DERIVED), STUDY_FILE, EXAMPLES]
     for name in names:
         if (report / name).is_file():
             shutil.copy(report / name, tmp_path)
@@ -71,17 +70,17 @@ def test_a_study_whose_settings_lack_a_key_is_one_line(report, tmp_path):
 
 
 def test_every_csv_has_its_columns_and_reads_back(report):
-    again = tidy.read_tables(report)
+    again = read_tables(report)
     for name, table in fake_tables(ONE).items():
-        assert list(again[name].columns) == tidy.COLUMNS[name]
-        pd.testing.assert_frame_equal(again[name], tidy.tidy(name, table), check_dtype=False, rtol=1e-7)
+        assert list(again[name].columns) == COLUMNS[name]
+        pd.testing.assert_frame_equal(again[name], tidy(name, table), check_dtype=False, rtol=1e-7)
 
 
 def test_empty_tables_give_a_page_that_names_its_command_and_has_no_empty_part(tmp_path):
-    build(Frames(NOTHING, [], [], fake_about()), tmp_path)
+    build(NOTHING, Background([], [], fake_about()), tmp_path)
     page = (tmp_path / "report.html").read_text()
     for name in [name for name, table in TABLES.items() if name != "study" and not table.is_rare]:
-        assert (tmp_path / f"{name}.csv").read_text() == ",".join(tidy.COLUMNS[name]) + "\n"
+        assert (tmp_path / f"{name}.csv").read_text() == ",".join(COLUMNS[name]) + "\n"
     assert "make reproduce SCALE=smoke" in page and "A trial on a few documents" in page
     assert "<h2>Evidence" not in page and "<svg" not in page
     assert "missing" not in page.partition('id="about"')[0]
@@ -89,7 +88,7 @@ def test_empty_tables_give_a_page_that_names_its_command_and_has_no_empty_part(t
 
 def test_a_study_whose_panels_have_no_rows_is_a_page(tmp_path):
     about = yaml.safe_load((ROOT / "results" / "laptop-kinds" / STUDY_FILE).read_text(encoding="utf-8"))
-    build(Frames(NOTHING, [], [], fake_about() | {"panels": about["panels"]}), tmp_path)
+    build(NOTHING, Background([], [], fake_about() | {"panels": about["panels"]}), tmp_path)
     assert "make reproduce SCALE=smoke" in (tmp_path / "report.html").read_text()
 
 

@@ -7,8 +7,8 @@ from correlation_tables import make_tables
 from fake_tables import STUDY as STUDY_ROW
 from fake_tables import tidy_fakes
 
-from mlm_vs_clm.evidence import tables as tidy
 from mlm_vs_clm.evidence.correlation import OVERALL, STRONG, correlate_tables
+from mlm_vs_clm.evidence.tables import tidy
 from mlm_vs_clm.report.build import make_tables as make
 from mlm_vs_clm.report.correlation import CorrelationLookup, describe_sensitivity
 from mlm_vs_clm.report.rendering import to_markdown
@@ -26,10 +26,10 @@ def tables():
     shared = {"objective": "", "context": "", "length": "", "order": "", "artifact": ""}
     noted = {"low": np.nan, "high": np.nan, "n": 40}
     return {
-        "study": tidy.tidy("study", pd.DataFrame([STUDY_ROW])),
-        "scores": tidy.tidy("scores", scores.assign(**shared, **noted)),
-        "downstream": tidy.tidy("downstream", downstream.assign(share=0.5, artifact="", **noted)),
-        "correlation": tidy.tidy("correlation", rows),
+        "study": tidy("study", pd.DataFrame([STUDY_ROW])),
+        "scores": tidy("scores", scores.assign(**shared, **noted)),
+        "downstream": tidy("downstream", downstream.assign(share=0.5, artifact="", **noted)),
+        "correlation": tidy("correlation", rows),
     }
 
 
@@ -40,7 +40,7 @@ def one_row(statistic, value, low, high, decision, corpus="plots"):
 
 
 def sensitivity_of(*rows, corpus=OVERALL):
-    table = tidy.tidy("correlation", pd.DataFrame([one_row(*row, corpus=corpus) for row in rows]))
+    table = tidy("correlation", pd.DataFrame([one_row(*row, corpus=corpus) for row in rows]))
     return describe_sensitivity(CorrelationLookup(table), corpus, ROUGE)
 
 

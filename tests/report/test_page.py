@@ -14,11 +14,11 @@ from mlm_vs_clm.files import ROOT, list_studies
 from mlm_vs_clm.pipeline.collect import code_fill
 from mlm_vs_clm.report.build import draw, make_page
 from mlm_vs_clm.report.drawing import style_context
-from mlm_vs_clm.report.frames import load_settings
 from mlm_vs_clm.report.headline import name_next
 from mlm_vs_clm.report.page import write_data
 from mlm_vs_clm.report.roles import load_roles
 from mlm_vs_clm.report.story import choose_arms
+from mlm_vs_clm.report.study_folder import load_background
 from mlm_vs_clm.report.svg import inline
 
 STUDIES = list_studies(ROOT / "results")
@@ -151,7 +151,7 @@ def test_a_committed_page_follows_from_its_frames(name, tmp_path):
 @pytest.mark.parametrize("study", STUDIES)
 def test_words_of_committed_examples_stand_in_their_own_gaps(study):
     """A word is coded as the original where, and only where, it is that of its blank; the oracle writes every original."""
-    for example in load_settings(STUDIES[study]).examples:
+    for example in load_background(STUDIES[study]).examples:
         originals, arms = example["originals"], example["arms"]
         assert arms and len(example["kept"]) == len(originals) + 1
         for arm, fills in arms.items():

@@ -5,16 +5,16 @@ import pytest
 from fake_tables import STUDY, fake_about
 
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.evidence import tables as tidy
 from mlm_vs_clm.evidence.cells import Comparison
+from mlm_vs_clm.evidence.tables import COLUMNS, read_table, tidy
 from mlm_vs_clm.evidence.variants import join_settings, pair_variants
 from mlm_vs_clm.report.build import build, read_study
 from mlm_vs_clm.report.drawing import spread, style_context
-from mlm_vs_clm.report.frames import Frames
 from mlm_vs_clm.report.panel_cells import join_competence, select_cells
 from mlm_vs_clm.report.panel_lines import do_overlap, find_best, find_ends
 from mlm_vs_clm.report.panel_sentences import FEW, name_value
 from mlm_vs_clm.report.panels import KINDS, show_panels
+from mlm_vs_clm.report.study_folder import Background
 
 TEMPERATURES = (0.3, 1.0)
 CELL = {"corpus": "plots", "strategy": "random", "seed": 0}
@@ -86,8 +86,8 @@ def make_tables():
         for network, more in (("mlm", 0.05), ("start", 0.02))
     ]
     rows = {key: pd.DataFrame(table) for key, table in made.items()}
-    rows["comparisons"] = rows["comparisons"].reindex(columns=tidy.COLUMNS["comparisons"])
-    return {key: tidy.tidy(key, rows.get(key, pd.DataFrame())) for key in tidy.COLUMNS}
+    rows["comparisons"] = rows["comparisons"].reindex(columns=COLUMNS["comparisons"])
+    return {key: tidy(key, rows.get(key, pd.DataFrame())) for key in COLUMNS}
 
 
 TABLES = make_tables()
@@ -295,7 +295,7 @@ def test_a_mistaken_panel_is_one_line(change, told):
 
 def test_the_page_begins_with_the_question_and_leaves_out_what_has_no_rows(tmp_path):
     about = fake_about() | {"title": "Hot or cold", "question": "Which is better?", "panels": [LINES, HEAT]}
-    build(Frames(TABLES, [], [], about), tmp_path)
+    build(TABLES, Background([], [], about), tmp_path)
     page = (tmp_path / "report.html").read_text()
     places = [
         page.index(words)
@@ -308,8 +308,8 @@ def test_the_page_begins_with_the_question_and_leaves_out_what_has_no_rows(tmp_p
         )
     ]
     assert places == sorted(places) and "missing: no rows in" not in page and "<h2>Answers" not in page
-    assert len(tidy.read_table("variants", tmp_path)) == len(TABLES["variants"])
-    assert [*tidy.read_table("findings", tmp_path)["panel"]] == ["lines", "heat", "answer"]
+    assert len(read_table("variants", tmp_path)) == len(TABLES["variants"])
+    assert [*read_table("findings", tmp_path)["panel"]] == ["lines", "heat", "answer"]
 
 
 def test_variants_are_compared_at_equal_settings():

@@ -9,7 +9,7 @@ import yaml
 from mlm_vs_clm.evidence.claims import read_rules
 from mlm_vs_clm.evidence.tables import read_tables
 from mlm_vs_clm.files import ROOT
-from mlm_vs_clm.report import frames
+from mlm_vs_clm.report import study_folder
 from mlm_vs_clm.report.headline import answer_question
 from mlm_vs_clm.report.statements import tabulate_statements
 
@@ -20,12 +20,12 @@ STUDY = ROOT / "results" / "laptop-long_runs"
 @pytest.fixture
 def claims(tmp_path, monkeypatch):
     """Return the file of rules with two claims of their own tracks, of which one has a study."""
-    rules = [rule for rule in read_rules(frames.CLAIMS) if "track" not in rule]
+    rules = [rule for rule in read_rules(study_folder.CLAIMS) if "track" not in rule]
     own = rules[0] | {"statement": STATEMENT, "as_stated": ["second"]}
     rules += [own | {"id": "F2", "track": "continuation"}, own | {"id": "F3", "track": "elsewhere"}]
     file = tmp_path / "claims.yaml"
     file.write_text(yaml.safe_dump(rules))
-    monkeypatch.setattr(frames, "CLAIMS", file)
+    monkeypatch.setattr(study_folder, "CLAIMS", file)
     return file
 
 

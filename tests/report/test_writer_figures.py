@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlm_vs_clm.evidence import tables as tidy
+from mlm_vs_clm.evidence.tables import COLUMNS, tidy
 from mlm_vs_clm.report.drawing import style_context
 from mlm_vs_clm.report.panels import show_panels
 from mlm_vs_clm.report.point_labels import shorten
@@ -38,7 +38,7 @@ def make_rows(n=22):
             | numbers
             | ends
         )
-    return tidy.tidy("usefulness", pd.DataFrame(rows))
+    return tidy("usefulness", pd.DataFrame(rows))
 
 
 def make_writers(**changed):
@@ -54,7 +54,7 @@ def make_writers(**changed):
         "spearman": "inconclusive",
         "threshold_p": "a threshold" if found["threshold_p"] < 0.05 else "no threshold shown",
     }
-    return tidy.tidy(
+    return tidy(
         "writers", pd.DataFrame([row | {"decision": decisions.get(row["statistic"], "")} for row in rows])
     )
 
@@ -97,12 +97,12 @@ def test_sentences_say_the_correlation_its_interval_and_the_threshold():
 
 
 def test_a_panel_of_dots_has_a_line_per_label_policy_and_tells_its_groups():
-    tables = {name: tidy.tidy(name, pd.DataFrame()) for name in tidy.COLUMNS}
+    tables = {name: tidy(name, pd.DataFrame()) for name in COLUMNS}
     variants = [{"arm": DROPPED, "base": "unigram", "setting": "label_policy", "level": "dropped"}]
     tables |= {
         "usefulness": make_rows(),
         "writers": make_writers(),
-        "variants": tidy.tidy("variants", pd.DataFrame(variants)),
+        "variants": tidy("variants", pd.DataFrame(variants)),
     }
     about = {"name": "labels", "kind": "dots", "table": "usefulness", "x": "quality", "y": "share"}
     about |= {"line": "label_policy", "facet": "strategy"}

@@ -14,7 +14,7 @@ from ..evidence.tables import COLUMNS
 from ..files import write_table
 from ..metrics.metric import normalise
 from ..report.build import build
-from ..report.frames import Frames, derive_all
+from ..report.study_folder import Background, derive_study
 from .artifacts import inputs_of, name_of
 from .cells import describe_score, describe_task, load_blanked_texts, load_filled, of_stage
 from .observing import observe, to_main
@@ -32,7 +32,7 @@ def write_report(settings: dict, inputs: dict[str, Path], folder: Path, wordnet:
     ]
     about = describe_study(settings, observed.trainings, inputs)
     save_observations(observed, folder)
-    build(derive_all(observed, Frames({}, examples, cards, about), settings["rules"]), folder)
+    build(*derive_study(observed, Background(examples, cards, about), settings["rules"]), folder)
 
 
 def correlate_cells(settings: dict, inputs: dict[str, Path], folder: Path) -> None:

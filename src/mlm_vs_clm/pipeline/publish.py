@@ -30,11 +30,11 @@ from ..report.blocks import (
     write_overviews,
 )
 from ..report.dictionary import write_dictionary
-from ..report.frames import CLAIMS, PAGE, REPORT_FILES, load_settings, refresh_tables
 from ..report.headline import answer_question, ask, name_next, name_study, tabulate_steps
 from ..report.ladder import list_own_steps
 from ..report.panels import check_panel
 from ..report.rendering import write_between_markers
+from ..report.study_folder import CLAIMS, PAGE, REPORT_FILES, load_background, refresh_tables
 from .artifacts import RECORD
 from .config import PanelConfig
 from .effects import RUNTIME
@@ -107,7 +107,7 @@ def publish(report: Path, results: str, name: str) -> None:
             write_blocks([target])
     except OSError as error:
         raise StudyError(explain_os_error(error, target)) from error
-    print_answers(read_tables(target), load_settings(target).about)
+    print_answers(read_tables(target), load_background(target).about)
     print(f"tables:  {target}/*.csv\nreport:  {target / PAGE} (open it in a browser)")
 
 

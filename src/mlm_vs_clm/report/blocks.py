@@ -13,7 +13,6 @@ from ..files import list_studies
 from . import style
 from .drawing import save, style_context
 from .evidence_table import write_evidence
-from .frames import CLAIMS, load_settings
 from .headline import answer_question
 from .index import write_index
 from .ladder import list_likelihoods, list_steps
@@ -23,6 +22,7 @@ from .overview import count_claims, count_tokens, find_start, tabulate_evidence
 from .sentences import describe_decisions, describe_main_cell, describe_utility, tabulate_costs
 from .short_answer import keep_most_trained, write_short_blocks
 from .statements import summarise_statements, tabulate_statements
+from .study_folder import CLAIMS, load_background
 from .style import read_study
 from .tables import markdown_table
 
@@ -52,7 +52,7 @@ def make_blocks(results: Path) -> Blocks:
     blocks = describe_panels({name: read_table(name, results) for name in ("study", "findings")})
     if results.name == MAIN:
         blocks |= describe_main(read_tables(results))
-        blocks["cards"] = "\n".join(map(card_markdown, load_settings(results).cards))
+        blocks["cards"] = "\n".join(map(card_markdown, load_background(results).cards))
     return blocks
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from ..evidence import tables as tidy
 from ..evidence.claims import list_asked
 from ..evidence.derivation import Tables
+from ..evidence.tables import tidy
 from ..files import ROOT
 from . import (
     cast,
@@ -36,7 +36,7 @@ from . import (
     utility,
     verdict_cards,
 )
-from .frames import PAGE, Frames, find_rules, load_frames, save_frames, save_table
+from .study_folder import PAGE, Background, find_rules, load_study, save_study, save_table
 from .style import read_study
 from .tables import Table
 
@@ -80,22 +80,22 @@ TABLES: dict[str, tuple[str, tuple[str, ...], Callable]] = {  # section, the tab
 }
 
 
-def build(frames: Frames, folder: Path) -> None:
-    """Write a study into `folder`: its frames and the page that follows from them."""
-    save_frames(frames, folder)
+def build(tables: Tables, background: Background, folder: Path) -> None:
+    """Write a study into `folder`: its tables, its background and the page that follows from both."""
+    save_study(tables, background, folder)
     make_page(folder)
 
 
 def make_page(folder: Path) -> None:
-    """Make `report.html` and `findings.csv` of a folder from its frames alone; same frames, same bytes."""
-    frames = load_frames(folder)
-    rows, about = frames.tables, frames.about
+    """Make `report.html` and `findings.csv` of a folder from its tables and background alone; the same study, the same bytes."""
+    rows, background = load_study(folder)
+    about = background.about
     study = read_study(rows)
     specs = about.get("panels") or []
     with drawing.style_context():
         panels_drawn, panel_tables = panels.show_panels(specs, rows, study)
     question, answer = headline.ask(about), headline.answer_question(rows)
-    rows["findings"] = tidy.tidy("findings", list_findings(panels_drawn, question, answer))
+    rows["findings"] = tidy("findings", list_findings(panels_drawn, question, answer))
     save_table("findings", rows["findings"], folder)
     rules = find_rules(rows)
     was_run = [rule["id"] for rule in outcomes.keep_run(rules, rows["answers"])]
@@ -109,7 +109,7 @@ def make_page(folder: Path) -> None:
         lead=next(iter(panels_drawn), None) if specs else draw_lead(rows),
         cards=cast.list_cards(rows["scores"], study),
         setting=sentences.describe_main_cell(rows, study),
-        examples=story.list_examples(frames.examples),
+        examples=story.list_examples(background.examples),
         dial=story.make_dial(rows["scores"], rows["leads"], study),
         findings=page.Section("panels", "Findings", panels_drawn, panel_tables) if specs else None,
         verdicts=verdict_cards.list_verdicts(rows, study),
@@ -118,7 +118,7 @@ def make_page(folder: Path) -> None:
             page.Section("claims", "The claims", (), outcomes.answer_tables(rows, study)),
             *(make_section(rows, id, title, is_drawn=not specs) for id, title in SECTIONS.items()),
         ],
-        data_cards=frames.cards,
+        data_cards=background.cards,
         signatures=page.list_signatures(rows["signatures"]),
         about=about | describe_project(),
         is_smoke=str(about["scale"]).startswith("smoke"),

@@ -13,9 +13,9 @@ from ..evidence.derivation import Tables
 from ..evidence.tables import TEXT, pick_kind
 from ..evidence.verdicts import INSIDE, MADE, NONE_SHOWN, SECOND
 from ..stats import FEWEST_UNITS
-from .frames import find_rules
 from .lead_words import span
 from .overview import ZERO_SHOT, count_tokens, find_start, list_comparisons, name_network
+from .study_folder import find_rules
 from .style import ordered, read_study
 
 # What both sides start from: `track.starts_from`.

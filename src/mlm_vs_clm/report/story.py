@@ -17,6 +17,9 @@ SHOWN = 9  # arms of an example
 DOCUMENTS = 2  # of a corpus and a masking
 DIALLED = 7  # arms of the dial
 NAMED = 6  # first words of a document that name it
+LEAD = "lead"  # of BLEU over a word table
+Interval = tuple[float, float, float]  # value, low, high
+Scored = dict[tuple[str, str], Interval]  # by arm and metric, of one corpus and ratio
 
 
 def choose_arms(arms: Iterable[str], most: int, pair: Sequence[str] = PAIR) -> list[str]:
@@ -61,35 +64,22 @@ def make_dial(scores: pd.DataFrame, leads: pd.DataFrame, study: Study) -> dict[s
     A number is [value, low, high], low and high None where there is no interval. {} for a study of one ratio.
     """
     rows = scores[(scores["strategy"] == study.main[0]) & scores["value"].notna()]
-    rows = rows[rows["metric"].map(MEASURES) == rows["scope"]]
+    rows = rows[pd.MultiIndex.from_frame(rows[["metric", "scope"]]).isin([*MEASURES.items()])]
     ratios = sorted(rows["ratio"].unique())
     if len(ratios) < 2:
         return {}
     cells = over_seeds(rows, ["corpus", "arm", "ratio", "metric"])
     everywhere = cells.groupby("arm")["ratio"].nunique() == len(ratios)
     arms = choose_arms(everywhere.index[everywhere], DIALLED, (*PAIR, "bigram_both"))
-    scored = {
-        (row.corpus, row.arm, row.ratio, row.metric): [row.value, row.low, row.high]
-        for row in cells.itertuples(index=False)
-    }
-    paired = leads[(leads["metric"] == "bleu") & (leads["strategy"] == study.main[0])]
-    lead_of = {
-        (row.corpus, row.arm, row.ratio): [row.value, row.low, row.high] for row in paired.itertuples()
-    }
+    paired = leads[(leads["metric"] == "bleu") & (leads["strategy"] == study.main[0])].assign(metric=LEAD)
+    places: dict[tuple[str, float], Scored] = {}
+    for row in (*cells.itertuples(), *paired.itertuples()):
+        scored = places.setdefault((row.corpus, row.ratio), {})
+        scored[row.arm, row.metric] = row.value, row.low, row.high
     values = {
-        corpus: [
-            {
-                arm: [
-                    *(_round(scored.get((corpus, arm, ratio, metric)), digits) for metric, digits in (("bleu", 1), ("exact_match", 3))),
-                    _round(lead_of.get((corpus, arm, ratio)) or _subtract(scored, corpus, arm, ratio), 1),
-                ]
-                for arm in arms
-                if (corpus, arm, ratio, "bleu") in scored
-            }
-            for ratio in ratios
-        ]
+        corpus: [_list_cells(places.get((corpus, ratio), {}), arms) for ratio in ratios]
         for corpus in style.ordered(cells["corpus"])
-    }  # fmt: skip
+    }
     return {
         "strategy": study.main[0],
         "ratios": [float(ratio) for ratio in ratios],
@@ -99,20 +89,28 @@ def make_dial(scores: pd.DataFrame, leads: pd.DataFrame, study: Study) -> dict[s
     }
 
 
-def _subtract(scored: dict, corpus: str, arm: str, ratio: float) -> list[float] | None:
+def _list_cells(scored: Scored, arms: Sequence[str]) -> dict[str, list]:
+    """Return by arm, of one corpus and ratio, the cells in the order in which page.js reads them: BLEU, exact match, lead."""
+    return {
+        arm: [
+            _round(scored[arm, "bleu"], 1),
+            _round(scored.get((arm, "exact_match")), 3),
+            _round(scored.get((arm, LEAD)) or _subtract(scored, arm), 1),
+        ]
+        for arm in arms
+        if (arm, "bleu") in scored
+    }
+
+
+def _subtract(scored: Scored, arm: str) -> Interval | None:
     """Return the BLEU of an arm minus that of the best word table of both sides, without an interval."""
-    tables = [
-        scored[corpus, table, ratio, "bleu"][0]
-        for table in TABLES
-        if (corpus, table, ratio, "bleu") in scored
-    ]
-    cell = scored.get((corpus, arm, ratio, "bleu"))
-    if not tables or cell is None or arm in TABLES:
+    tables = [scored[table, "bleu"][0] for table in TABLES if (table, "bleu") in scored]
+    if not tables or arm in TABLES:
         return None
-    return [cell[0] - max(tables), np.nan, np.nan]
+    return scored[arm, "bleu"][0] - max(tables), np.nan, np.nan
 
 
-def _round(values: Sequence[float] | None, digits: int) -> list[float | None] | None:
-    if values is None:
+def _round(interval: Interval | None, digits: int) -> list[float | None] | None:
+    if interval is None:
         return None
-    return [None if pd.isna(value) else round(float(value), digits) for value in values]
+    return [None if pd.isna(number) else round(float(number), digits) for number in interval]

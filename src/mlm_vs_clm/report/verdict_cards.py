@@ -12,11 +12,11 @@ from ..evidence.derivation import Tables
 from ..evidence.tables import COMPUTE, TRAINING_DATA, pick_kind
 from ..evidence.verdicts import FIRST, INSIDE, MADE, NO_ROOM, NOT_COMPETENT, SECOND
 from . import style
-from .frames import find_rules
 from .lead_words import NO_ANSWER, SIDES
 from .outcomes import describe_conditions, keep_run
 from .overview import OTHERWISE, STATED, judge_side, list_comparisons, name_parts
 from .sentences import SAME_LENGTHS, describe_shares, format_difference, format_range, list_times
+from .study_folder import find_rules
 from .style import Study
 from .training_answer import compare_unfilled, word_idle
 from .wording import join_names

@@ -16,7 +16,7 @@ from ..errors import StudyError
 from ..evidence.tables import at_main_cell, main_cell, read_study, read_table
 from ..files import filling_empty
 from ..pipeline.artifacts import inputs_of, name_of, read_record, refuse_damaged
-from ..report.frames import load_settings
+from ..report.study_folder import load_background
 from ..report.style import name_metric
 from ..training.budgets import choose_budget
 from ..training.objectives import OBJECTIVES
@@ -42,7 +42,7 @@ def find_training(arm: str, study: Path, store: Path) -> tuple[Path, Path, pd.Da
     generations = at_main_cell(ledger[ledger["arm"] == arm], main).sort_values("seed")
     generation = store / generations["artifact"].iloc[0]
     if not generation.is_dir():
-        raise StudyError(f"{generation} is not stored: run `{load_settings(study).about['command']}` first")
+        raise StudyError(f"{generation} is not stored: run `{load_background(study).about['command']}` first")
     refuse_damaged(generation)
     training = inputs_of(generation).get("model")
     if training is None:
@@ -63,7 +63,7 @@ def find_training(arm: str, study: Path, store: Path) -> tuple[Path, Path, pd.Da
 
 def write_card(arm: str, study: Path, folder: Path, training: Path, scores: pd.DataFrame) -> str:
     """Return the card of an arm's model as Markdown, with the header that a hub reads."""
-    about, settings = json.loads((training / "training.json").read_text()), load_settings(study)
+    about, background = json.loads((training / "training.json").read_text()), load_background(study)
     record, objective = read_record(training), about["objective"]
     strategy, ratio = main_cell({"study": read_study(study)})
     kind = OBJECTIVES[objective].kind
@@ -86,18 +86,18 @@ def write_card(arm: str, study: Path, folder: Path, training: Path, scores: pd.D
     read = {name.removeprefix("corpus/") for name in inputs_of(training)}
     corpora = [
         f"- **{card['name']}**: {card['origin']}. Licence: {card['licence']}."
-        for card in settings.cards
+        for card in background.cards
         if card["name"] in read
     ]
     loss = ", ".join(f"{corpus} {value:.3f}" for corpus, value in point["dev_loss"].items())
     lines = [
         f"---\n{yaml.safe_dump(head, sort_keys=False)}---",
         f"# {arm}",
-        f"The {kind} language model of the arm `{arm}` of the study mlm-vs-clm ({settings.about['command']}). It was made to be compared "
+        f"The {kind} language model of the arm `{arm}` of the study mlm-vs-clm ({background.about['command']}). It was made to be compared "
         "with others that were trained alike, not to be used for its text.",
         "## Training",
         f"- **Objective**: `{objective}` ({noise})",
-        f"- **Started from**: {settings.about['initialisation']}",
+        f"- **Started from**: {background.about['initialisation']}",
         f"- **Seen**: {point['tokens_seen']:,} tokens, {point['tokens_predicted']:,} of them predicted; seed {about['seed']}",
         f"- **Held-out loss** (nats): {loss}",
         f"- **Made by**: {name_of(training)}, code {record['commit'][:12]}, "

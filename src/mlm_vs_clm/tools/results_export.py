@@ -22,7 +22,7 @@ import pandas as pd
 from ..errors import StudyError
 from ..files import explain_os_error, write_atomically
 from ..metrics import DESCRIBES, MEASURES, is_lower_better
-from ..report.frames import load_settings
+from ..report.study_folder import load_background
 from ..report.style import name_measure
 
 SCHEMA = "0.3.0"
@@ -66,8 +66,8 @@ def read_scores(study: Path) -> pd.DataFrame:
 
 def describe_results(study: Path, created: float) -> Iterator[tuple[str, dict]]:
     """Yield each arm of a study with its record in the schema; `created` is the time of the record in seconds (Unix)."""
-    settings, rows = load_settings(study), read_scores(study)
-    corpora = {card["name"]: card for card in settings.cards}
+    background, rows = load_background(study), read_scores(study)
+    corpora = {card["name"]: card for card in background.cards}
     for arm, of_arm in rows.groupby("arm", sort=True):
         yield (
             str(arm),
@@ -75,13 +75,13 @@ def describe_results(study: Path, created: float) -> Iterator[tuple[str, dict]]:
                 "schema_version": SCHEMA,
                 "evaluation_id": f"{BENCHMARK}/{DEVELOPER}_{arm}/{created:.0f}",
                 "retrieved_timestamp": f"{created:.0f}",
-                "source_metadata": _describe_source(study.absolute().name, settings.about),
+                "source_metadata": _describe_source(study.absolute().name, background.about),
                 "eval_library": {
                     "name": BENCHMARK,
                     "version": _own_version(),
-                    "additional_details": _strings(settings.about["versions"]),
+                    "additional_details": _strings(background.about["versions"]),
                 },
-                "model_info": _describe_model(str(arm), of_arm, settings.about),
+                "model_info": _describe_model(str(arm), of_arm, background.about),
                 "evaluation_results": [_describe_score(row, corpora) for row in of_arm.to_dict("records")],
             },
         )
