@@ -25,7 +25,7 @@ from mlm_vs_clm.evidence.observations import (
 from mlm_vs_clm.evidence.scores import score_measure
 from mlm_vs_clm.evidence.units import list_trained, list_units, narrow, order_columns
 from mlm_vs_clm.files import read_parquet, write_lines, write_parquet
-from mlm_vs_clm.metrics import DIVERSITY, FILL_DIVERSITY, FILL_METRICS, METRICS, NATS, PROXIES
+from mlm_vs_clm.metrics import ALONE, FILL_METRICS, METRICS, NATS, PROXIES
 from mlm_vs_clm.report.study_folder import refresh_tables
 
 DESIGN = Design("smoke", "matched", "random", 0.5, 50, 0.5)
@@ -121,8 +121,8 @@ def test_columns_of_several_corpora_keep_the_order_of_each():
 
 
 def test_every_measure_has_columns():
-    known = {("fills", name) for name in (*FILL_METRICS, *FILL_DIVERSITY, NATS)}
-    assert known | {("document", name) for name in (*DIVERSITY, *METRICS)} <= COUNTS.keys()
+    known = {("fills", name) for name in (*FILL_METRICS, NATS)}
+    assert known | {("document", name) for name in (*ALONE, *METRICS)} <= COUNTS.keys()
     assert set(METRICS) >= set(PROXIES) - {"nonword_rate"}
 
 

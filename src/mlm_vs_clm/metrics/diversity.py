@@ -54,16 +54,20 @@ def _measure_common_start(first: list[str], second: list[str]) -> int:
     return min(len(first), len(second))
 
 
+def make_distinct(n: int) -> Metric:
+    """Return distinct-n of a document, 0-1."""
+    return _of_texts(partial(measure_distinct_documents, n), f"distinct-{n}|mean|scale:0-1")
+
+
+def make_repetition() -> Metric:
+    """Return the share (0-1) of 4-grams that occur earlier in the same document."""
+    return _of_texts(count_repeats, "repeated 4-grams|pooled|scale:0-1")
+
+
+def make_longest_repeat() -> Metric:
+    """Return the words in the longest run that occurs twice in the document."""
+    return _of_texts(measure_longest_repeats, "longest repeated run|mean|words")
+
+
 def _of_texts(statistics: Callable[[Sequence[str]], np.ndarray], signature: str) -> Metric:
-    return Metric(statistics, lambda: f"{signature}|{PRE_SPLIT}")
-
-
-DIVERSITY: dict[str, Metric] = {
-    "distinct1": _of_texts(partial(measure_distinct_documents, 1), "distinct-1|mean|scale:0-1"),
-    "distinct2": _of_texts(partial(measure_distinct_documents, 2), "distinct-2|mean|scale:0-1"),
-    "distinct3": _of_texts(partial(measure_distinct_documents, 3), "distinct-3|mean|scale:0-1"),
-    "repetition": _of_texts(count_repeats, "repeated 4-grams|pooled|scale:0-1"),
-    "longest_repeat": _of_texts(measure_longest_repeats, "longest repeated run|mean|words"),
-}
-# Those that say something of the fills alone, which are no running text.
-FILL_DIVERSITY = ("distinct1", "repetition")
+    return Metric(lambda texts, references=(): statistics(texts), lambda: f"{signature}|{PRE_SPLIT}")

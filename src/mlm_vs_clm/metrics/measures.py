@@ -1,9 +1,10 @@
 """MEASURES: every measure of text with all that is known of it, one entry each, in the order in which they are told.
 
-A measure that `scoring.metrics` names has `make`; of the others the report, or the filling itself, counts the sums.
+A measure that texts are scored by has `make`: that of METRICS where `scoring.metrics` names it, that of ALONE always. Of the
+others the report, or the filling itself, counts the sums.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +25,7 @@ from .disclosure import (
     subtract_share,
 )
 from .distance import make_c2st, make_mmd
+from .diversity import make_distinct, make_longest_repeat, make_repetition
 from .exact_match import NATS
 from .meteor import make_meteor
 from .metric import Metric
@@ -32,6 +34,7 @@ from .rouge import make_rouge
 
 HIGHER, LOWER, DESCRIBES = "higher", "lower", "describes"  # which end is the better one; no end is
 ORDERS = range(1, 5)  # of n-grams
+ENCODER, LANGUAGE_MODEL, TAGGER = "encoder", "language_model", "tagger"  # of Resources
 Sums = Mapping[str, tuple[str, ...]]
 
 
@@ -66,8 +69,9 @@ class Measure:
     title: its name for people. sums: by scope the columns of the frame `documents` that it is a function of; of one column
     it is the mean. better: HIGHER, LOWER or DESCRIBES. unit: beside an axis; "" where the title has it. decimals: of a value
     and of a difference. tolerance: how far a number made on another machine may lie away. aggregate: from sums to
-    the measure. lowest, highest: the least and the most that it can be. make: the function that scores texts. pairs: its rows
-    are pairs of texts that no author joins, and not the documents of the cell.
+    the measure. lowest, highest: the least and the most that it can be. make: the function that scores texts. reads: the model
+    of Resources that it reads. is_alone: it reads no reference, and every cell is scored by it, at all scopes of `sums`. pairs:
+    its rows are pairs of texts that no author joins, and not the documents of the cell.
     """
 
     title: str
@@ -80,6 +84,8 @@ class Measure:
     lowest: float = 0.0
     highest: float = 1.0
     make: Callable[[Resources], Metric] | None = field(default=None, repr=False)
+    reads: str = ""
+    is_alone: bool = False
     pairs: bool = False
 
 
@@ -87,8 +93,8 @@ def _share(title: str, above: str, below: str, better: str = HIGHER, unit: str =
     return Measure(title, {"fills": (above, below)}, better, unit)
 
 
-def _mean(title: str, name: str, make: Callable[[Resources], Metric]) -> Measure:
-    return Measure(title, {"document": (name,)}, make=make)
+def _mean(title: str, name: str, make: Callable[[Resources], Metric], reads: str = "") -> Measure:
+    return Measure(title, {"document": (name,)}, make=make, reads=reads)
 
 
 def _auc(title: str, name: str) -> Measure:
@@ -96,7 +102,8 @@ def _auc(title: str, name: str) -> Measure:
 
 
 def _distinct(n: int, **scopes: tuple[str, ...]) -> Measure:
-    return Measure(f"distinct-{n}", {"document": (f"distinct{n}",)} | scopes, DESCRIBES)
+    sums = {"document": (f"distinct{n}",)} | scopes
+    return Measure(f"distinct-{n}", sums, DESCRIBES, make=lambda resources: make_distinct(n), is_alone=True)
 
 
 BLEU_SUMS = (
@@ -127,16 +134,18 @@ MEASURES: dict[str, Measure] = {
     "rouge2": _mean("ROUGE-2", "rouge2", lambda resources: make_rouge("rouge2")),
     "rougeL": _mean("ROUGE-L", "rougeL", lambda resources: make_rouge("rougeL")),
     "meteor": _mean("METEOR", "meteor", lambda resources: make_meteor(resources.wordnet)),
-    "bertscore": _mean("BERTScore", "bertscore", lambda resources: make_bertscore(resources.states)),
+    "bertscore": _mean("BERTScore", "bertscore", lambda resources: make_bertscore(resources.states), ENCODER),
     "mmd": Measure(
         *("squared MMD (lower is better)", {"document": ("mmd",)}, LOWER, ""),
         lowest=-np.inf,
         highest=np.inf,
         make=lambda resources: make_mmd(resources.states),
+        reads=ENCODER,
     ),
     "c2st": Measure(
         *("C2ST accuracy (0.5 is best)", {"document": ("recognised", "texts")}, LOWER, ""),
         make=lambda resources: make_c2st(resources.states),
+        reads=ENCODER,
     ),
     NONWORDS: _share("non-words (share of filled words)", "nonwords", "filled_words", LOWER, ""),
     PERPLEXITY: Measure(
@@ -144,10 +153,12 @@ MEASURES: dict[str, Measure] = {
         aggregate=lambda sums: np.exp(ratio_of_sums(sums)),
         highest=np.inf,
         make=lambda r: make_perplexity(r.language_model, r.language_model_name, r.precision, r.device),
+        reads=LANGUAGE_MODEL,
     ),
     ERRORS: Measure(
         *("words with a mistake (share, by a tagger)", {"document": ("mistakes", "words")}, LOWER, ""),
         make=lambda r: make_grammar(r.tagger, r.tagger_name, r.precision, r.device),
+        reads=TAGGER,
     ),
     "agreement": _share("share of blanks filled as by the reference", "agreed", "blanks", DESCRIBES),
     "length_error": Measure(
@@ -180,21 +191,31 @@ MEASURES: dict[str, Measure] = {
     "repetition": Measure(
         "repetition (share)",
         {"fills": ("repeated_of_fills", "fourgrams_of_fills"), "document": ("repeated", "fourgrams")},
-        LOWER,
-        "",
+        *(LOWER, ""),
+        make=lambda resources: make_repetition(),
+        is_alone=True,
     ),
     "longest_repeat": Measure(
-        *("longest repeat (words)", {"document": ("longest_repeat",)}, LOWER, "", 1, 0.5), highest=np.inf
+        *("longest repeat (words)", {"document": ("longest_repeat",)}, LOWER, "", 1, 0.5),
+        highest=np.inf,
+        make=lambda resources: make_longest_repeat(),
+        is_alone=True,
     ),
 }
 METRICS: dict[str, Callable[[Resources], Metric]] = {
-    name: measure.make for name, measure in MEASURES.items() if measure.make
+    name: measure.make for name, measure in MEASURES.items() if measure.make and not measure.is_alone
 }
+ALONE = tuple(name for name, measure in MEASURES.items() if measure.is_alone)
 
 
 def make_metrics(resources: Resources) -> dict[str, Metric]:
-    """Return every score of METRICS by name; models and word lists are loaded at the first text, once per process."""
-    return {name: make(resources) for name, make in METRICS.items()}
+    """Return every score of METRICS and ALONE by name; models and word lists are loaded at the first text, once per process."""
+    return {name: measure.make(resources) for name, measure in MEASURES.items() if measure.make}
+
+
+def list_read(metrics: Iterable[str]) -> set[str]:
+    """Return the models of Resources that metrics read."""
+    return {MEASURES[name].reads for name in metrics} - {""}
 
 
 def find_scope(metric: str) -> str:

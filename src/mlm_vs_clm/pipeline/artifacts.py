@@ -41,18 +41,27 @@ def _identity(settings: dict) -> dict:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What makes a result: a stage, its version, its settings and the results that it reads."""
+    """What makes a result: a stage, its version, its settings and the results that it reads.
+
+    The inputs `unread` are in its id alone, and are not made for it.
+    """
 
     stage: str
     version: int
     settings: dict
     inputs: "dict[str, Recipe]" = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
 
     @cached_property
     def id(self) -> str:
         """Return the hash of these contents: equal recipes share it, unequal ones do not."""
         ids = {name: recipe.id for name, recipe in self.inputs.items()}
         return hash_contents(self.stage, self.version, self.settings, ids)
+
+    @property
+    def needs(self) -> "dict[str, Recipe]":
+        """Return the results that are made first, by the name of the input."""
+        return {name: recipe for name, recipe in self.inputs.items() if name not in self.unread}
 
 
 def hash_contents(stage: str, version: int, settings: dict, input_ids: dict[str, str]) -> str:
@@ -121,7 +130,7 @@ class Store:
         if final.exists():
             print(f"{recipe.stage}/{recipe.id} is damaged; rebuilding it", flush=True)
             shutil.rmtree(final)
-        inputs = {name: self.ensure(needed) for name, needed in recipe.inputs.items()}
+        inputs = {name: self.ensure(needed) for name, needed in recipe.needs.items()}
         partial = self._unfinished(recipe)
         started = time.monotonic()
         try:

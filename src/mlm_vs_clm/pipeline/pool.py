@@ -95,7 +95,7 @@ def _list_needs(group: list[Recipe]) -> set[str]:
     """Return the ids of what a group depends on, directly or through others, but for those that it makes itself."""
 
     def below(recipe: Recipe) -> set[str]:
-        return {recipe.id}.union(*map(below, recipe.inputs.values()))
+        return {recipe.id}.union(*map(below, recipe.needs.values()))
 
     return set().union(*map(below, group)) - {recipe.id for recipe in group}
 

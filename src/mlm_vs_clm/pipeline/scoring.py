@@ -12,10 +12,10 @@ from ..arms.baselines import BOUNDS
 from ..evidence.scores import COLUMNS, score_gain, score_measure
 from ..files import read_lines, write_lines, write_table
 from ..metrics import (
-    DIVERSITY,
-    FILL_DIVERSITY,
+    ALONE,
     FILL_METRICS,
     LIKELIHOOD,
+    MEASURES,
     METRICS,
     NATS,
     Metric,
@@ -43,7 +43,7 @@ def score_cell(settings: dict, inputs: dict[str, Path], folder: Path, resources:
     documents, blanked = load_blanked_texts(inputs)
     filled = load_filled(inputs["generation"])
     metrics = _open_metrics(resources)
-    measured = measure(blanked, filled, {name: metrics[name] for name in settings["metrics"]})
+    measured = measure(blanked, filled, {name: metrics[name] for name in (*settings["metrics"], *ALONE)})
     if read_record(inputs["generation"])["settings"].get("likelihood"):
         measured.append(score_originals(inputs["generation"], blanked))
     write_lines(folder / "statistics.jsonl", map(to_line, measured))
@@ -74,11 +74,11 @@ def measure(
     texts = [normalise(f.text) for f in filled], [normalise(b.text) for b in blanked]
     words = [f.fills for f in filled], [b.originals() for b in blanked]
     joined = [normalise(" ".join(fills)) for fills in words[0]]
+    of_fills = [name for name in metrics if MEASURES[name].is_alone and "fills" in MEASURES[name].sums]
     measured = [
         *(("fills", name, metric, metric.statistics(*words)) for name, metric in FILL_METRICS.items()),
-        *(("fills", name, DIVERSITY[name], DIVERSITY[name].statistics(joined)) for name in FILL_DIVERSITY),
+        *(("fills", name, metrics[name], metrics[name].statistics(joined)) for name in of_fills),
         *(("document", name, metric, metric.statistics(*texts)) for name, metric in metrics.items()),
-        *(("document", name, metric, metric.statistics(texts[0])) for name, metric in DIVERSITY.items()),
     ]
     return [MetricStatistics(*row, _explain(row[2], row[3], texts)) for row in measured]
 

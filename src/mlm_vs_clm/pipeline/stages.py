@@ -10,13 +10,12 @@ from ..corpora.packages import locate, member
 from ..corpora.readers.files import fingerprint
 from ..errors import StudyError
 from ..hardware import choose_device, explain_out_of_memory, training_threads
-from ..metrics.proxies import ERRORS
 from .artifacts import Make, Runtime, Store
 from .model_stages import make_budget, make_model, make_start, silence_libraries
 from .text_stages import OWN_DEVICE, make_corruption, make_generation, use_threads
 
 WORDNET = Path("nltk", "corpora", "wordnet")  # in the data folder
-TAGGER = "package:distilbert"  # of grammar_errors: what the encoder of BERTScore was tuned to be
+GRAMMAR = "package:distilbert"  # of grammar_errors: what the encoder of BERTScore was tuned to be
 
 
 def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> None:
@@ -40,22 +39,22 @@ def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
 
 def make_scores(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
     """Score a cell; the record keeps the hash of the rules, so that a later change of the rules shows."""
-    from ..metrics import Resources
+    from ..metrics import ENCODER, TAGGER, Resources, list_read
     from .scoring import score_cell
 
-    data = Path(runtime.data_dir)
+    data, read = Path(runtime.data_dir), list_read(settings["metrics"])
     name = Path(settings["encoder"]).name if "sha256" in settings else settings["encoder"]
     resources = Resources(
         wordnet=data / WORDNET,
-        encoder=inputs.get("encoder") or locate(settings["encoder"], data),
+        encoder=inputs.get("encoder") or (locate(settings["encoder"], data) if ENCODER in read else ""),
         encoder_name=name,
         layers=settings["layer"],
         precision=settings["precision"],
         device=choose_device(runtime.device),
         language_model=inputs.get("language_model", Path()),
         language_model_name=settings.get("language_model", ""),
-        tagger=Path(locate(TAGGER, data)) if ERRORS in settings["metrics"] else Path(),
-        tagger_name=TAGGER,
+        tagger=Path(locate(GRAMMAR, data)) if TAGGER in read else Path(),
+        tagger_name=GRAMMAR,
     )
     use_threads(runtime)
     with explain_out_of_memory("scoring", OWN_DEVICE):

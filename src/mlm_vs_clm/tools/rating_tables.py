@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ..console import add_store
-from ..metrics import DIVERSITY, MEASURES, METRICS
+from ..metrics import ALONE, MEASURES, METRICS
 from ..pipeline.cells import read_statistics
 from ..ratings.answers import analyse, find_key, read_folder, read_key, write_tables
 
@@ -46,5 +46,5 @@ def read_metrics(folder: Path) -> dict[tuple[str, str], np.ndarray]:
     return {
         kind: MEASURES[kind[1]].aggregate(rows)
         for kind, rows in read_statistics(folder).items()
-        if kind[1] in (*METRICS, *DIVERSITY, "exact_match")
+        if kind[1] in (*METRICS, *ALONE, "exact_match")
     }

@@ -5,14 +5,14 @@ from pathlib import Path
 
 from ...arms.baselines import BOUNDS
 from ...errors import StudyError
-from ...metrics import METRICS
+from ...metrics import ALONE, ENCODER, LANGUAGE_MODEL, METRICS, list_read
 from ...metrics.proxies import PERPLEXITY
 from ..artifacts import Recipe
 from ..config import Config
 from .corpora import corpus
 from .texts import baseline, corrupt, generate, reading_of
 from .trainings import name_source, precision_of, start, training_corpora
-from .versions import make_recipe
+from .versions import UNNAMED, make_recipe
 
 ASKED = ("mlm", "clm")  # objectives whose models are asked for the loss of whole texts
 ENCODER_KIND = "masked"  # the encoder of BERTScore is stored as such a checkpoint
@@ -32,10 +32,14 @@ def _score(config: Config, generation: Recipe) -> Recipe:
     unrelated_encoder = (
         "distilbert scoring.layer=3" if named["source"] == "package:minilm" else "minilm scoring.layer=5"
     )
-    refuse_own(generation, "scoring.encoder", named, f"such as scoring.encoder=package:{unrelated_encoder}")
+    read = list_read(settings["metrics"])
+    if ENCODER in read:
+        refuse_own(
+            generation, "scoring.encoder", named, f"such as scoring.encoder=package:{unrelated_encoder}"
+        )
     inputs = {"corpus": corpus(config), "corruption": corrupt(config), "generation": generation}
     model = settings.pop("language_model")
-    if PERPLEXITY in settings["metrics"]:
+    if LANGUAGE_MODEL in read:
         unrelated = name_source(model, config.data_dir)
         refuse_own(
             generation, "scoring.language_model", unrelated, f"or leave {PERPLEXITY} out of scoring.metrics"
@@ -48,7 +52,10 @@ def _score(config: Config, generation: Recipe) -> Recipe:
     settings["precision"] = precision_of(config)
     if generation.settings["name"] not in BOUNDS and not config.arm.budget:  # a curve shows no gains
         inputs |= {name: _score(config, baseline(config, name)) for name in BOUNDS}
-    return make_recipe("score", settings, inputs)
+    if added := [name for name in ALONE if name not in UNNAMED]:
+        settings["alone"] = added
+    # The encoder is in every id, and fetched where it is read.
+    return make_recipe("score", settings, inputs, () if ENCODER in read else (ENCODER,))
 
 
 def checkpoint_of(named: dict, kind: str) -> Recipe:

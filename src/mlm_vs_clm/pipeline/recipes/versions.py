@@ -20,9 +20,15 @@ VERSIONS = {
 LAYOUTS = {"infill": 2}
 
 
-def make_recipe(stage: str, settings: dict, inputs: dict[str, Recipe] | None = None) -> Recipe:
+# Measures that every score has and whose names are in no id; one that is added is in the id, so that scores are made again.
+UNNAMED = ("distinct1", "distinct2", "distinct3", "repetition", "longest_repeat")
+
+
+def make_recipe(
+    stage: str, settings: dict, inputs: dict[str, Recipe] | None = None, unread: tuple[str, ...] = ()
+) -> Recipe:
     """Return the recipe of a stage at its present version."""
-    return Recipe(stage, VERSIONS[stage], settings, inputs or {})
+    return Recipe(stage, VERSIONS[stage], settings, inputs or {}, unread)
 
 
 def layout_of(name: str) -> dict:
