@@ -39,7 +39,7 @@ def make_corpus(settings: dict, inputs: dict[str, Path], folder: Path, runtime: 
 
 def make_scores(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
     """Score a cell; the record keeps the hash of the rules, so that a later change of the rules shows."""
-    from ..metrics import ENCODER, TAGGER, Resources, list_read
+    from ..metrics.measures import ENCODER, TAGGER, Resources, list_read
     from .scoring import score_cell
 
     data, read = Path(runtime.data_dir), list_read(settings["metrics"])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ...arms.baselines import BOUNDS
 from ...errors import StudyError
-from ...metrics import ALONE, ENCODER, LANGUAGE_MODEL, METRICS, list_read
+from ...metrics.measures import ALONE, ENCODER, LANGUAGE_MODEL, METRICS, list_read
 from ...metrics.proxies import PERPLEXITY
 from ..artifacts import Recipe
 from ..config import Config
