@@ -37,13 +37,13 @@ from .lead_words import (
     list_by_corpus,
     span,
     word_no_lead,
-    word_number,
     word_runs,
 )
 from .likelihood_answer import describe_exact_studies
 from .overview import count_tokens, find_start
+from .quality_answer import describe_levels, describe_one_masking
 from .sentences import Tables
-from .short_table import ROWS, tabulate_short
+from .short_table import ROWS, describe_scale, tabulate_short
 from .training_answer import describe_training
 from .wording import join_names
 
@@ -56,19 +56,42 @@ BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, a
 
 
 def write_short_blocks(every: Mapping[str, Tables], rules: Sequence[dict], results: Path) -> dict[str, str]:
-    """Return the blocks of README's first screen by marker, from all studies; a block without anything to say is left out."""
+    """Return the blocks of README's first screen by marker, from all studies, and the further findings of the paper; a block without anything to say is left out."""
     studies = {name: tables for name, tables in every.items() if find_start(tables) in ENDS}
-    exact = {name: tables for name, tables in studies.items() if len(find_likelihoods(tables["answers"]))}
-    steps = list_steps(studies, rules)
-    answer, findings = describe_short(steps, studies, every)
-    blocks = {
-        "short-answer": answer,
-        "short-findings": findings,
-        "short-table": tabulate_short(steps, studies),
-        "exact-likelihood": describe_exact_studies(keep_most_trained(exact)),
-        "short-speed": describe_speed(results / "bench" / "bench.jsonl"),
-    }
+    blocks = write_findings(studies, every, list_steps(studies, rules)) if studies else {}
+    blocks["short-speed"] = describe_speed(results / "bench" / "bench.jsonl")
     return {name: text for name, text in blocks.items() if text}
+
+
+def write_findings(
+    studies: Mapping[str, Tables], every: Mapping[str, Tables], steps: pd.DataFrame
+) -> dict[str, str]:
+    """Return the blocks that rest on studies, by marker: `studies` ask the claims of the paper, as `steps` has them."""
+    exact = {name: tables for name, tables in studies.items() if len(find_likelihoods(tables["answers"]))}
+    content, bertscore = (
+        list_leads(steps, studies, read)
+        for read in (list_content, lambda tables: list_decided(tables, "bertscore"))
+    )
+    shown = list_shown(steps)
+    training = describe_training(studies, every, shown)
+    turned = find_turned(content, steps) | find_turned(bertscore, steps)
+    return {
+        "short-answer": write_answer(steps, turned, training.answer),
+        "short-findings": write_list(
+            describe_reported(steps),
+            describe_left(steps),
+            describe_exact_studies(keep_most_trained(exact)),
+            training.finding,
+            describe_levels(studies, every),
+        ),
+        "further-findings": write_list(
+            describe_content(content, steps["corpus"].nunique()),
+            training.further,
+            describe_one_masking(every),
+            *(describe_scale(name, studies[name]) for name in [*shown.values()][:1]),
+        ),
+        "short-table": tabulate_short(steps),
+    }
 
 
 def keep_most_trained(studies: Mapping[str, Tables]) -> list[Tables]:
@@ -87,41 +110,37 @@ def count_trainings(tables: Tables) -> float:
     return float(answers.loc[answers["claim"] == "C1", "runs"].fillna(0).max() or 0) if len(answers) else 0.0
 
 
-def describe_short(
-    steps: pd.DataFrame, studies: Mapping[str, Tables], every: Mapping[str, Tables]
-) -> tuple[str, str]:
-    """Return the answer, two questions with a word each where it holds, and a list with a sentence per finding."""
-    training, answer = describe_training(studies, every, list_shown(steps))
+def write_list(*sentences: str) -> str:
+    """Return a list in Markdown, an item for each of `sentences` that says anything."""
+    return "\n".join(f"- {sentence}" for sentence in sentences if sentence)
+
+
+def write_answer(steps: pd.DataFrame, turned: set[str], training: str) -> str:
+    """Return the answer: each of the two questions with a sentence where it holds, and the outcomes by what the causal model reads.
+
+    `turned` are the corpora on which another measure has the other side ahead; `training` is the answer on training data.
+    """
     before, both = (list_rows(steps, step[1]) for step in (BEFORE, BOTH))
-    content, bertscore = (list_leads(steps, studies, read) for read in (list_content, list_bertscore))
     lines = []
     if FIRST in set(before["direction"]) and is_closer(both, before):
-        rows = pd.concat([before, both])
-        others = find_reversed(rows)
-        turned = find_turned(content, steps) | find_turned(bertscore, steps)
         turning = " or ".join(
             f"{word} ({join_names(style.ordered(corpora))})"
-            for word, corpora in (("checkpoint", others), ("measure", turned))
+            for word, corpora in (
+                ("checkpoint", find_reversed(pd.concat([before, both]))),
+                ("measure", turned),
+            )
             if corpora
         )
         end = f" Another {turning} can reverse the lead." if turning else ""
         lines.append(f"**Better text?** It depends on what the causal model reads.{end}")
-    readings = [
-        describe_reading(
-            before, f"**Causal reads the text before each blank** and knows its length{word_grid(before)}"
-        ),
-        describe_reading(both, "**Causal reads both sides**"),
-    ]
-    lines += [f"- {sentence}" for sentence in readings if sentence]
-    if answer:
-        lines += ["", f"**Better training data?** {answer}"]
-    findings = [
-        describe_reported(steps),
-        describe_content(content, steps["corpus"].nunique()),
-        describe_left(steps),
-        *training,
-    ]
-    return "\n".join(lines), "\n".join(f"- {sentence}" for sentence in findings if sentence)
+    reads = "**Causal reads the text before each blank** and knows its length"
+    readings = write_list(
+        describe_reading(before, reads), describe_reading(both, "**Causal reads both sides**")
+    )
+    lines += [readings] if readings else []
+    if training:
+        lines += ["", f"**Better training data?** {training}"]
+    return "\n".join(lines)
 
 
 def list_shown(steps: pd.DataFrame) -> dict[Step, str]:
@@ -184,13 +203,6 @@ def describe_reading(rows: pd.DataFrame, reads: str) -> str:
     return "" if rows.empty else f"{reads}: {count_outcomes(rows)}."
 
 
-def word_grid(rows: pd.DataFrame) -> str:
-    """Return how comparisons come about, " (three starts, three corpora)"; "" where not each start has each corpus, or there is one start."""
-    starts, corpora = rows["start"].nunique(), rows["corpus"].nunique()
-    is_grid = starts > 1 and starts * corpora == len(rows)
-    return f" ({word_number(starts)} starts, {word_number(corpora)} corpora)" if is_grid else ""
-
-
 def count_outcomes(rows: pd.DataFrame) -> str:
     """Return how often which side leads and by how much: "masked leads by 2.0 to 8.4 BLEU in four of five comparisons; no answer in one"."""
     rows_of: dict[str, list] = {FIRST: [], SECOND: [], EQUAL: [], NO_ANSWER: []}
@@ -207,11 +219,6 @@ def count_outcomes(rows: pd.DataFrame) -> str:
         outcome = f"{SIDES[word]}{leads} by {sizes}{unit}{where}" if sizes else word
         counts.append((outcome, len(counted)))
     return join_counts(counts)
-
-
-def list_bertscore(tables: Tables) -> pd.DataFrame:
-    """Return the decided differences in BERTScore of a study."""
-    return list_decided(tables, "bertscore")
 
 
 def list_leads(
