@@ -266,6 +266,12 @@ def test_where_no_text_beats_unfilled_text_that_is_the_answer_on_training_data(s
         "- **As training data**: no answer in four of four comparisons. One constant word per blank scores above both"
         in told
     )
+    noised = (
+        studies["desk"]["headroom"].iloc[[0]].assign(trained_on="clm_noised", above_low=0.1, above_high=0.2)
+    )
+    rooms = pd.concat([studies["desk"]["headroom"], noised], ignore_index=True)
+    with_noised = studies | {"desk": studies["desk"] | {"headroom": rooms}}
+    assert f"{idle} Text of a causal model trained on wrong words does." in ask(with_noised, tmp_path)
     more = studies["desk"]["headroom"].assign(ratio=0.7)
     sides = [(0.1, 0.2), (-0.2, -0.1)]
     for place, (ratio, (low, high)) in enumerate(zip((0.7, 1.0), sides, strict=True)):

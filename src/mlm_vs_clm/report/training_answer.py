@@ -1,6 +1,6 @@
 """Sentences for README on what the written texts are worth as training data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import pandas as pd
@@ -8,13 +8,17 @@ import pandas as pd
 from ..evidence.tables import TRAINING_DATA, pick_kind
 from ..evidence.verdicts import FIRST, MADE, NOT_COMPETENT, SECOND, find_direction
 from . import style
-from .ladder import BEFORE, BOTH, OWN, Step
+from .ladder import BEFORE, BOTH, Step
 from .lead_words import NO_ANSWER, join_counts, span, word_number, word_runs
 from .sentences import Tables
 from .style import read_study
 
 SIDES = {BEFORE[1]: "text before the blank", BOTH[1]: "both sides read"}  # condition -> the causal model's
 WRITERS = ("mlm", "clm", "infill")  # of SIDES
+OTHERS = {  # that write with half of the words hidden, too
+    "mlm_left": "a masked model that reads only the text before blanks",
+    "clm_noised": "a causal model trained on wrong words",
+}
 REPORTED, REWRITTEN = "mlm_leaky", "seq2seq_kept"  # the masked and the causal text of the paper
 TASKS = {"ner": "entity recognition", "genres": "genres", "verification": "authorship"}
 
@@ -39,7 +43,7 @@ def describe_training(
     if rows.empty:
         return TrainingAnswer()
     reported = list_reported(studies)
-    beside_unfilled = [side for tables in studies.values() for side in compare_unfilled(tables)]
+    beside_unfilled = list_unfilled(studies.values())
     is_idle = bool(beside_unfilled) and FIRST not in beside_unfilled
     head, answer = word_balance(rows, is_reported=len(reported) > 0)
     if is_idle:
@@ -50,8 +54,9 @@ def describe_training(
         describe_constant(studies, compared_on),
         describe_reported(reported, studies, compared_on),
     ]
-    further = [describe_beside(studies, shown), count_other_maskings(every)] if is_idle else []
-    return TrainingAnswer(answer, *(" ".join(filter(None, clauses)) for clauses in (told, further)))
+    return TrainingAnswer(
+        answer, " ".join(filter(None, told)), count_other_maskings(every) if is_idle else ""
+    )
 
 
 def count_decided(rows: pd.DataFrame) -> tuple[int, int]:
@@ -82,7 +87,7 @@ def count_sides(rows: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
     corpora = {*rows["corpus"]}
     corpus = corpora.pop() if len(corpora) == 1 else ""
     task = name_task(studies, corpus) if corpus else ""
-    where = f" on {corpus}" * bool(corpus) + f" ({task})" * bool(task) + name_own_start(decided)
+    where = f" on {corpus}" * bool(corpus) + f" ({task})" * bool(task)
     counts = [
         (f"masked beats causal{word_size(decided, FIRST)}", masked),
         (f"causal beats masked{word_size(decided, SECOND)}", causal),
@@ -124,23 +129,18 @@ def name_task(studies: Mapping[str, Tables], corpus: str) -> str:
     return tasks.pop() if len(tasks) == 1 else ""
 
 
-def name_own_start(rows: pd.DataFrame) -> str:
-    """Return that each model of the comparisons in which masked text is better starts from a checkpoint of its kind, where all of these and no others do."""
-    is_better, is_own = rows["direction"] == FIRST, rows["start"] == OWN
-    number = {1: "", 2: "both "}.get(int(is_better.sum()), "all ")
-    return f", {number}from own-kind checkpoints" if is_better.any() and (is_better == is_own).all() else ""
-
-
 def word_idle(studies: Sequence[Tables]) -> str:
-    """Return that neither text is shown to be better training data than text without its hidden words, at the main cell; and on which corpora, if not on all."""
+    """Return that neither text is shown to be better training data than text without its hidden words, at the main cell; where else one is, and on which corpora, if not on all."""
     ratio = read_study(studies[0]).main[1]
     share = "half the words" if ratio == 0.5 else f"{ratio:.0%} of the words"
     rooms = pd.concat([read_study(tables).at_main(tables["headroom"]) for tables in studies])
     able = rooms.loc[(rooms["room"] == "yes") & rooms["trained_on"].isin(WRITERS), "corpus"]
     others = rooms["corpus"].nunique() - able.nunique()
     where = f" of {' and '.join(style.ordered(able))}" * bool(others)
-    end = f"; then the other task{'s' * (others > 1)} cannot tell" * bool(others)
-    return f"With {share}{where} hidden from both models, neither's text is shown to train better than leaving words out{end}."
+    end = f" The other task{'s' * (others > 1)} cannot tell then." * bool(others)
+    shown = [words for arm, words in OTHERS.items() if FIRST in list_unfilled(studies, [arm])]
+    beside = f" Text of {' or of '.join(shown)} does." * bool(shown)
+    return f"With {share}{where} hidden from both models, neither's text is shown to train better than leaving words out.{beside}{end}"
 
 
 def count_other_maskings(studies: Mapping[str, Tables]) -> str:
@@ -162,31 +162,16 @@ def count_other_maskings(studies: Mapping[str, Tables]) -> str:
     return f"At {n} other maskings, some model's text beats leaving words out in {word_number(better)}{end} (uncorrected)."
 
 
-def describe_beside(studies: Mapping[str, Tables], shown: Mapping[Step, str]) -> str:
-    """Return what the texts of models from checkpoints of their kinds are worth beside text without its hidden words; "" where masked text leads in no such comparison."""
-    own = {step: name for step, name in shown.items() if step[0] == OWN and step[1] in SIDES}
-    rows = list_compared(studies, own)
-    led = rows[rows["direction"] == FIRST] if len(rows) else rows
-    if led.empty:
-        return ""
-    clauses = []
-    for corpus, of_corpus in led.groupby("corpus"):
-        (study,) = {own[OWN, name] for name in of_corpus["comparison"]}
-        rooms = read_study(studies[study]).at_main(studies[study]["headroom"])
-        above = rooms[rooms["corpus"] == corpus].set_index("trained_on")["above"]
-        worth = [f"masked {above[of_corpus['first'].iloc[0]]:+.3f}"]
-        worth += [
-            f"causal {above[row.second]:+.3f} ({SIDES[row.comparison]})" for row in of_corpus.itertuples()
-        ]
-        clauses.append(f"{', '.join(worth)} {style.name_metric(of_corpus['metric'].iloc[0])} on {corpus}")
-    return f"**From own-kind checkpoints, beside leaving words out**: {'; '.join(clauses)}."
-
-
 def compare_unfilled(tables: Tables, writers: Sequence[str] = WRITERS) -> list[str]:
     """Return for the text of each writer whether it or text without its hidden words is shown to be the better training data, at the main cell."""
     rows = read_study(tables).at_main(tables["headroom"])
     rows = rows[(rows["room"] == "yes") & rows["trained_on"].isin(writers)]
     return [find_direction(row.above_low, row.above_high) for row in rows.itertuples(index=False)]
+
+
+def list_unfilled(studies: Iterable[Tables], writers: Sequence[str] = WRITERS) -> list[str]:
+    """Return the outcomes of `compare_unfilled` in all studies."""
+    return [side for tables in studies for side in compare_unfilled(tables, writers)]
 
 
 def list_reported(studies: Mapping[str, Tables]) -> pd.DataFrame:
@@ -208,10 +193,7 @@ def describe_reported(
     corpora = " and ".join(style.ordered(corpus for corpus in rows["corpus"] if corpus not in mentioned))
     about = ", ".join(filter(None, [corpora, word_runs(rows)]))
     metrics = " and ".join(dict.fromkeys(map(style.name_metric, rows["metric"])))
-    masked, causal = (
-        {side for tables in studies.values() for side in compare_unfilled(tables, [writer])}
-        for writer in (REPORTED, REWRITTEN)
-    )
+    masked, causal = ({*list_unfilled(studies.values(), [writer])} for writer in (REPORTED, REWRITTEN))
     end = " and beats leaving words out" if masked == {FIRST} else ""
     end += "; causal is worse than leaving words out" if causal == {SECOND} else ""
     return f"In the paper's set-up ({about}), masked leads causal by {span(rows['value'], 2)} {metrics}{end}."
