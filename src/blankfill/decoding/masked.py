@@ -153,9 +153,10 @@ class MaskedPasses:
             ]
             rows = self.tokenize([blanked[i] for i in fits], [[tried] * len(blanked[i].blanks) for i in fits])
             for i, values in zip(fits, self.best_log_probabilities(rows), strict=True):
-                for blank, mean in enumerate(np.reshape(values, (-1, tried)).mean(1)):
-                    if round(mean, 6) > best[i][blank]:
-                        best[i][blank], lengths[i][blank] = round(mean, 6), tried
+                means = np.reshape(values, (-1, tried)).mean(1).round(6)
+                is_better = means > best[i]
+                lengths[i] = np.where(is_better, tried, lengths[i]).tolist()
+                best[i] = np.maximum(means, best[i])
         return lengths
 
     def plan(
