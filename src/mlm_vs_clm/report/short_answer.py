@@ -43,7 +43,7 @@ from .lead_words import (
 from .likelihood_answer import describe_exact_studies
 from .overview import count_tokens, find_start
 from .sentences import Tables
-from .short_table import ROWS, tabulate_short
+from .short_table import Shown, choose_rows, tabulate_short
 from .training_answer import describe_training
 from .wording import join_names
 
@@ -60,11 +60,12 @@ def write_short_blocks(every: Mapping[str, Tables], rules: Sequence[dict], resul
     studies = {name: tables for name, tables in every.items() if find_start(tables) in ENDS}
     exact = {name: tables for name, tables in studies.items() if len(find_likelihoods(tables["answers"]))}
     steps = list_steps(studies, rules)
-    answer, findings = describe_short(steps, studies, every)
+    shown = choose_rows(steps)
+    answer, findings = describe_short(steps, shown, studies, every)
     blocks = {
         "short-answer": answer,
         "short-findings": findings,
-        "short-table": tabulate_short(steps, studies),
+        "short-table": tabulate_short(shown, studies),
         "exact-likelihood": describe_exact_studies(keep_most_trained(exact)),
         "short-speed": describe_speed(results / "bench" / "bench.jsonl"),
     }
@@ -88,12 +89,15 @@ def count_trainings(tables: Tables) -> float:
 
 
 def describe_short(
-    steps: pd.DataFrame, studies: Mapping[str, Tables], every: Mapping[str, Tables]
+    steps: pd.DataFrame, shown: Shown, studies: Mapping[str, Tables], every: Mapping[str, Tables]
 ) -> tuple[str, str]:
     """Return the answer, two questions with a word each where it holds, and a list with a sentence per finding."""
-    training, answer = describe_training(studies, every, list_shown(steps))
-    before, both = (list_rows(steps, step[1]) for step in (BEFORE, BOTH))
-    content, bertscore = (list_leads(steps, studies, read) for read in (list_content, list_bertscore))
+    training, answer = describe_training(studies, every, list_shown(shown))
+    before, both = (
+        pd.concat([steps.iloc[:0], *(rows for (_, name), rows in shown.items() if name == condition)])
+        for _, condition in (BEFORE, BOTH)
+    )  # of every start
+    content, bertscore = (list_leads(shown, studies, read) for read in (list_content, list_bertscore))
     lines = []
     if FIRST in set(before["direction"]) and is_closer(both, before):
         rows = pd.concat([before, both])
@@ -124,15 +128,9 @@ def describe_short(
     return "\n".join(lines), "\n".join(f"- {sentence}" for sentence in findings if sentence)
 
 
-def list_shown(steps: pd.DataFrame) -> dict[Step, str]:
+def list_shown(shown: Shown) -> dict[Step, str]:
     """Return the study of each row of README's table, by its step."""
-    rows = {step: best_rows(steps, step) for step in ROWS}
-    return {step: str(of_step["study"].iloc[0]) for step, of_step in rows.items() if len(of_step)}
-
-
-def list_rows(steps: pd.DataFrame, condition: str) -> pd.DataFrame:
-    """Return the rows of a condition that the table of README shows, of every start."""
-    return pd.concat([best_rows(steps, step) for step in ROWS if step[1] == condition])
+    return {step: str(rows["study"].iloc[0]) for step, rows in shown.items()}
 
 
 def is_closer(both: pd.DataFrame, before: pd.DataFrame) -> bool:
@@ -215,13 +213,13 @@ def list_bertscore(tables: Tables) -> pd.DataFrame:
 
 
 def list_leads(
-    steps: pd.DataFrame, studies: Mapping[str, Tables], read: Callable[[Tables], pd.DataFrame]
+    shown: Shown, studies: Mapping[str, Tables], read: Callable[[Tables], pd.DataFrame]
 ) -> pd.DataFrame:
     """Return the leads in a measure, as `read` has them, of the studies in the table of README, with their `start` and `study`."""
-    shown = {(step[0], name) for step, name in list_shown(steps).items()}
+    read_from = {(step[0], name) for step, name in list_shown(shown).items()}
     tables = [
         read(studies[name]).assign(start=start, study=name)
-        for start, name in sorted(shown, key=lambda pair: ([*FROM].index(pair[0]), pair[1]))
+        for start, name in sorted(read_from, key=lambda pair: ([*FROM].index(pair[0]), pair[1]))
     ]
     rows = pd.concat(tables) if tables else pd.DataFrame()
     return rows[rows["direction"].isin([*SIDES])] if len(rows) else rows

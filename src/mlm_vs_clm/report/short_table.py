@@ -17,6 +17,7 @@ from .tables import DASH, markdown_row
 
 FROM_ENCODER = "encoder"  # named where there are several
 STARTS = {CAUSAL: "causal model", OWN: "own kind"}
+Shown = dict[Step, pd.DataFrame]
 ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from
     BEFORE: (READS[BEFORE[1]], FROM_ENCODER),
     BOTH: (READS[BOTH[1]], FROM_ENCODER),
@@ -25,9 +26,13 @@ ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and wha
 }
 
 
-def tabulate_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
+def choose_rows(steps: pd.DataFrame) -> Shown:
+    """Return what each row of the table shows, by its step; a step that was not run has none."""
+    return {step: rows for step in ROWS if len(rows := best_rows(steps, step))}
+
+
+def tabulate_short(rows_of: Shown, studies: Mapping[str, Tables]) -> str:
     """Return the table in Markdown: a row per step, then how to read it and the commands that make its rows."""
-    rows_of = {step: rows for step in ROWS if len(rows := best_rows(steps, step))}
     if not rows_of:
         return ""
     corpora = style.ordered(pd.concat(rows_of.values())["corpus"])
