@@ -12,10 +12,11 @@ KIND ?= masked
 VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
-# Settings of ours, without those that ARGS sets in place of a default: a stage refuses one that is typed twice.
+# Settings and options of ours, without those that ARGS has in place of a default: one that is typed twice is refused.
 BARE = $(subst +,,$(subst ",,$(subst ',,$(ARGS))))
 AS_TYPED = $(foreach name,SCALE TRACK,$(if $(filter command,$(origin $(name))),%=$($(name))))
-ours = $(foreach setting,$(1),$(if $(filter $(firstword $(subst =, ,$(setting)))=%,$(BARE)),$(filter $(AS_TYPED),$(setting)),$(setting)))
+key_of = $(firstword $(subst =, ,$(1)))
+ours = $(foreach word,$(1),$(if $(filter $(call key_of,$(word)) $(call key_of,$(word))=%,$(BARE)),$(filter $(AS_TYPED),$(word)),$(word)))
 CHOSEN := scale=$(SCALE) track=$(TRACK)
 RESULTS := $(SCALE)$(if $(filter-out matched,$(TRACK)),-$(TRACK))
 export HF_HUB_OFFLINE ?= 0
@@ -115,18 +116,18 @@ docs: $(READY) ## build the documentation site into build/docs; a warning is an 
 model-card: export CARD_OF := $(value ARM)
 model-card: $(READY) ## write an arm's trained model with its card into outputs/models/ARM: make model-card ARM=mlm SCALE=laptop
 	@test -n "$$CARD_OF" || { echo "error: name the arm: make model-card ARM=mlm"; exit 1; }
-	@$(PY) -m mlm_vs_clm model-card "$$CARD_OF" --results results/$(RESULTS) --store outputs --out "outputs/models/$$CARD_OF" $(ARGS)
+	@$(PY) -m mlm_vs_clm model-card "$$CARD_OF" $(call ours,--results=results/$(RESULTS) --store=outputs --out="outputs/models/$$CARD_OF") $(ARGS)
 
 bench: data ## time filling and training against plain loops, in one process
 	@$(PY) -m mlm_vs_clm bench $(ARGS)
 
 rating-sheet: $(READY) ## draw a blinded sheet for human raters into outputs/ratings
-	@$(PY) -m mlm_vs_clm rating-sheet --results results/$(RESULTS) --store outputs --out outputs/ratings $(ARGS)
+	@$(PY) -m mlm_vs_clm rating-sheet $(call ours,--results=results/$(RESULTS) --store=outputs --out=outputs/ratings) $(ARGS)
 
 ratings: export ANSWERS := $(value RATINGS)
 ratings: $(READY) ## read the raters' files back: make ratings RATINGS=<folder>
 	@test -n "$$ANSWERS" || { echo "error: name the folder of the raters' files: make ratings RATINGS=<folder>"; exit 1; }
-	@$(PY) -m mlm_vs_clm ratings "$$ANSWERS" --store outputs --out results/ratings $(ARGS)
+	@$(PY) -m mlm_vs_clm ratings "$$ANSWERS" $(call ours,--store=outputs --out=results/ratings) $(ARGS)
 
 verify: committed data ## compare a fresh report with the committed results, number by number
 	@mkdir -p outputs/verify && rm -rf outputs/verify/ratings outputs/verify/$(RESULTS)

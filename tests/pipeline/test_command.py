@@ -91,12 +91,15 @@ def test_settings_that_are_typed_once_are_left_alone(words):
         (["smoke", "ARGS='scale.training.token_budget=9' ++results=x"], "scale=smoke track=matched"),
         (["reproduce", "ARGS=scale=desk"], "track=matched"),
         (["reproduce", "SCALE=gpu", "ARGS=scale=desk"], "scale=gpu track=matched"),  # which the stage refuses
+        (["ratings", "RATINGS=a", "ARGS=--out=b"], "--store=outputs"),
+        (["rating-sheet", "ARGS=--out=b"], "--results=results/laptop --store=outputs"),
     ],
 )
 def test_a_setting_in_args_stands_in_place_of_a_default_of_the_makefile(asked, ours, make):
     said = make(*asked)
     typed = [word for word in asked[-1].removeprefix("ARGS=").replace("'", "").split() if "=" in word]
-    assert said.endswith("".join(f"[{word}]" for word in ["experiments/report.py", *ours.split(), *typed]))
+    assert said.endswith("".join(f"[{word}]" for word in [*ours.split(), *typed]))
+    assert said.count("=") == len(f"{ours} {' '.join(typed)}".split())
 
 
 @pytest.mark.parametrize("sign", list("é#=[]~ '\"$,{};%@&()!`"))
@@ -245,7 +248,8 @@ def test_goals_are_made_one_after_the_other(make, tmp_path):
 
 def test_the_name_of_an_arm_may_have_spaces(make):
     said = make("model-card", "ARM=mlm temperature=0.3")
-    assert "[model-card][mlm temperature=0.3]" in said and "[outputs/models/mlm temperature=0.3]" in said
+    assert "[model-card][mlm temperature=0.3]" in said
+    assert "[--out=outputs/models/mlm temperature=0.3]" in said
 
 
 def test_an_environment_is_made_once_although_the_clock_went_back(make, tmp_path):

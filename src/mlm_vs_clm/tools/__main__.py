@@ -40,8 +40,26 @@ STAGES = ("corpus", "pretrain", "corrupt", "generate", "score", "downstream", "c
 OURS = ("mlm_vs_clm", "blankfill", "benchmarks")
 
 
+class Once(argparse._StoreAction):
+    """Stores the value of an option that is given once: of two values argparse takes the last in silence."""
+
+    is_given = False
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        """Store the value; a mistake where the option has one."""
+        if option_string and self.is_given:
+            parser.error(f"{option_string} is given twice: leave one of them out")
+        self.is_given = True
+        super().__call__(parser, namespace, values, option_string)
+
+
 class Parser(argparse.ArgumentParser):
     """Reports a mistake in the arguments as one line."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        for name in (None, "store"):
+            self.register("action", name, Once)
 
     def error(self, message: str):
         """Exit with code 2."""
