@@ -82,10 +82,11 @@ def load_tool(name: str) -> ModuleType:
 
 
 def is_stage(words: list[str]) -> bool:
-    """Return whether a stage is asked for: `score` with a --model, or with --help alone, is the library's."""
-    if words[0] in COMMANDS and any(word.partition("=")[0] in ("--model", "--help", "-h") for word in words):
-        return False
-    return words[0] in STAGES
+    """Return whether a stage is asked for: `score` with a --model, or with --help and no setting, is the library's."""
+    options = {word.partition("=")[0] for word in words if word.startswith("-")}
+    has_setting = any("=" in word for word in words if not word.startswith("-"))
+    is_of_library = "--model" in options or not has_setting and bool(options & {"--help", "-h"})
+    return words[0] in STAGES and not (words[0] in COMMANDS and is_of_library)
 
 
 def run_stage(name: str, overrides: list[str]) -> None:
