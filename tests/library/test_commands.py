@@ -69,9 +69,11 @@ def test_an_output_is_continued_with_the_same_model_and_settings_alone(
     tokenizer.save_pretrained(other)
     whole = out.read_bytes()
     capfd.readouterr()
+    another = [*command[:-1], "entropy", "--model", model, "--seed", "3"]
+    assert main(another) == 1 and "another order, another seed:" in capfd.readouterr().err
     for change, named in (
         (["--model", str(other)], "another model:"),
-        (["--model", model, "--seed", "3", "--order", "entropy"], "another order, another seed:"),
+        (["--model", model, "--seed", "3"], "another seed:"),
         (["--model", model, "--marker", "***"], "another marker:"),
     ):
         assert main([*command, *change]) == 1
@@ -248,6 +250,7 @@ def test_mistakes_end_with_one_line(model, given, capfd):
 
 def test_score_is_the_librarys_with_a_model_and_the_stage_without():
     assert is_stage(["score", "scale=smoke"]) and is_stage(["corpus", "--help"])
+    assert is_stage(["score", "scale=smoke", "--help"]) and not is_stage(["score", "--help"])
     assert not is_stage(["score", "--model", "x"]) and not is_stage(["score", "in.txt", "--model=x"])
 
 

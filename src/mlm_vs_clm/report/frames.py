@@ -11,6 +11,7 @@ from ..errors import StudyError
 from ..evidence import tables as tidy
 from ..evidence.claims import hash_rules, load_rules
 from ..evidence.derivation import Tables, derive_tables
+from ..evidence.forms import ABOUT, check_form
 from ..evidence.observations import (
     OPTIONAL,
     PACKED,
@@ -28,8 +29,6 @@ REPORT_FILES = frozenset(  # all that a report may hold
     [EXAMPLES, PAGE, STUDY, *(f"{name}.parquet" for name in PACKED)]
     + [f"{name}.csv" for name in (*tidy.COLUMNS, *PLAIN, *OPTIONAL)]
 )
-# Keys of study.yaml that a page cannot be without.
-SHOWN = ("scale", "command", "initialisation", "budget", "models", "versions")
 
 
 @dataclass(frozen=True)
@@ -85,9 +84,8 @@ def load_settings(folder: Path) -> Frames:
     """Return the study of a folder without its tables; raises StudyError where a file is missing or not readable."""
     try:
         about = yaml.safe_load((folder / STUDY).read_text(encoding="utf-8"))
+        check_form(folder / STUDY, about, ABOUT)
         cards = about.pop("corpora")
-        if absent := [key for key in SHOWN if key not in about]:
-            raise StudyError(f"{folder / STUDY} has no {absent[0]}: give it back, or run `make reproduce`")
         return Frames({}, list(read_lines(folder / EXAMPLES)), cards, about)
     except (OSError, ValueError, yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
         raise _refuse(folder, error) from None

@@ -8,13 +8,19 @@ from ..evidence.derivation import Tables
 from ..evidence.leads import TABLES
 from ..evidence.verdicts import INSIDE, NONE_SHOWN, NOT_COMPETENT, NOT_SETTLED
 from . import style
-from .ladder import BEFORE, BOTH, CAUSAL, OWN, READS, STARTED, UNTRAINED, Step, best_rows
+from .ladder import BEFORE, BOTH, CAUSAL, ENCODER, OWN, READS, STARTED, UNTRAINED, Step, best_rows
 from .lead_words import NO_ANSWER, UNDECIDED, enter_lead, span
 from .style import read_study
 from .tables import DASH, markdown_row
 
 FROM_ENCODER = "encoder"  # named where there are several
 STARTS = {CAUSAL: "causal model", OWN: "own kind"}
+Shown = dict[Step, pd.DataFrame]
+FROM = {  # start -> where a lead was found
+    ENCODER: "from an encoder",
+    CAUSAL: "from a causal start",
+    OWN: "own-kind checkpoints",
+}
 ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from
     BEFORE: (READS[BEFORE[1]], FROM_ENCODER),
     BOTH: (READS[BOTH[1]], FROM_ENCODER),
@@ -23,9 +29,18 @@ ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and wha
 }
 
 
-def tabulate_short(steps: pd.DataFrame) -> str:
+def choose_rows(steps: pd.DataFrame) -> Shown:
+    """Return what each row of the table shows, by its step; a step that was not run has none."""
+    return {step: rows for step in ROWS if len(rows := best_rows(steps, step))}
+
+
+def list_shown(shown: Shown) -> dict[Step, str]:
+    """Return the study of each row of README's table, by its step."""
+    return {step: str(rows["study"].iloc[0]) for step, rows in shown.items()}
+
+
+def tabulate_short(rows_of: Shown) -> str:
     """Return the table in Markdown: a row per step, which links the page of its study, then how to read it."""
-    rows_of = {step: rows for step in ROWS if len(rows := best_rows(steps, step))}
     if not rows_of:
         return ""
     corpora = style.ordered(pd.concat(rows_of.values())["corpus"])

@@ -127,6 +127,11 @@ def training_of(config: Config) -> TrainingConfig:
         raise StudyError(
             "scale.training.canary_copies has no effect without scale.training.canaries: remove it"
         )
+    if "patience" in changed and merged.patience >= merged.budgets:
+        raise StudyError(
+            f"model.training.patience={merged.patience} has no effect with {merged.budgets} budgets: give a smaller one, or more "
+            "budgets (scale.training.budgets)"
+        )
     if not merged.body_learning_rate and not merged.head_learning_rate:
         raise StudyError(
             "scale.training.body_learning_rate and head_learning_rate are both 0, so nothing would be learned: raise one"
