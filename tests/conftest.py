@@ -1,6 +1,7 @@
 """Tiny models and texts that tests share; nothing is downloaded."""
 
 import os
+import sys
 from functools import cache
 
 import pytest
@@ -15,6 +16,14 @@ def _compose_once():
     from compositions import spare_compositions
 
     spare_compositions()
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """Threads that a test gave torch would be left to all tests behind it, and wait at each product for a processor."""
+    yield
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
 
 
 @pytest.fixture(scope="session")
