@@ -99,8 +99,9 @@ def toy(tmp_path_factory, tokenizer):
 @pytest.fixture(scope="session")
 def finished(toy, tmp_path_factory):
     """A folder with the `store` and `results` of a whole study of the toy corpus; not to be changed."""
-    from tiny_studies import run
+    from tiny_studies import GRID, run_here, settings
 
     folder = tmp_path_factory.mktemp("finished")
-    run("report", toy, folder)
+    done = run_here("report", *settings(toy, folder), *GRID)
+    assert done.returncode == 0, done.stderr[-2000:]
     return folder
