@@ -5,13 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..config import FillConfig, types_of_settings
+from ..config import DTYPES, FillConfig, types_of_settings
 from .lines import FORMS, STANDARD
 
 if TYPE_CHECKING:
     from ..filler import Filler
-
-DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 
 def add_options(parser: argparse.ArgumentParser, example: str) -> None:
@@ -33,7 +31,9 @@ def add_options(parser: argparse.ArgumentParser, example: str) -> None:
     )
     parser.add_argument("--model", required=True, help="hub id, or folder with safetensors and a tokenizer")
     add_machine_options(parser)
-    parser.add_argument("--dtype", choices=DTYPES, default="auto", help="type of the weights (default: auto)")
+    parser.add_argument(
+        "--dtype", choices=("auto", *DTYPES), default="auto", help="type of the weights (default: auto)"
+    )
     parser.add_argument(
         "--batch-tokens",
         type=int,
