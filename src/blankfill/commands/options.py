@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 def add_options(parser: argparse.ArgumentParser, example: str) -> None:
     """Add where texts come from, where results go (`open_lines`), and which model is used (`make_filler`); show the example."""
     parser.epilog, parser.formatter_class = example, argparse.RawDescriptionHelpFormatter
+    parser.set_defaults(default_of=parser.get_default)  # of the options of each command, too
     parser.add_argument(
         "input",
         nargs="?",
