@@ -116,7 +116,8 @@ def read_given(options: argparse.Namespace) -> dict[str, Any]:
     settings = given_settings(options)
     FillConfig(**{"temperature": 1.0} | settings)
     try:
-        options.patterns = [re.compile(pattern) for pattern in options.protect_pattern]
+        for pattern in options.protect_pattern:
+            re.compile(pattern)
     except re.error as error:
         raise BlankfillError(f"--protect-pattern: {error}: correct the pattern") from None
     return settings
@@ -131,7 +132,7 @@ def make_augmenter(options: argparse.Namespace, settings: dict[str, Any]) -> "In
         return InfillAugmenter(
             options.model,
             options.tokenizer,
-            protect=[*options.protect, *options.patterns],
+            protect=[*options.protect, *map(re.compile, options.protect_pattern)],
             **{name: getattr(options, name) for name in names},
             **settings,
         )
