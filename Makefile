@@ -12,6 +12,11 @@ KIND ?= masked
 VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
+# Settings and options of ours, without those that ARGS has in place of a default: one that is typed twice is refused.
+BARE = $(subst +,,$(subst ",,$(subst ',,$(ARGS))))
+AS_TYPED = $(foreach name,SCALE TRACK,$(if $(filter command,$(origin $(name))),%=$($(name))))
+key_of = $(firstword $(subst =, ,$(1)))
+ours = $(foreach word,$(1),$(if $(filter $(call key_of,$(word)) $(call key_of,$(word))=%,$(BARE)),$(filter $(AS_TYPED),$(word)),$(word)))
 CHOSEN := scale=$(SCALE) track=$(TRACK)
 RESULTS := $(SCALE)$(if $(filter-out matched,$(TRACK)),-$(TRACK))
 export HF_HUB_OFFLINE ?= 0
@@ -67,7 +72,7 @@ data: $(READY) ## fetch corpora, models, WordNet and tagger (hash-checked, 430 M
 	@$(PY) -m mlm_vs_clm data --data-dir data $(if $(filter kinds,$(TRACK)),--also kinds)
 
 reproduce: data ## run the study at SCALE and write results/SCALE (with TRACK, results/SCALE-TRACK)
-	@$(PY) experiments/report.py $(CHOSEN) $(ARGS)
+	@$(PY) experiments/report.py $(call ours,$(CHOSEN)) $(ARGS)
 
 page: $(READY) ## make the page of a study again from its committed tables: STUDY=desk, or a folder (all without)
 	@$(PY) -m mlm_vs_clm page $(if $(wildcard $(STUDY)/study.yaml),$(STUDY),$(STUDY:%=results/%))
@@ -76,13 +81,13 @@ page: $(READY) ## make the page of a study again from its committed tables: STUD
 QUOTED = sed -e 's/\(\\*\)"/\1\1\\"/g' -e 's/\(\\*\)$$/\1\1/' -e 's/\(\\*\)$${/\1\1\\$${/g'
 own: export TEXTS := $(value CORPUS)
 own: named data ## compare two models on your own texts: make own CORPUS=<folder or file>
-	@$(PY) experiments/report.py scale=own corpus=own "corpus.path=\"$$(printf %s "$$TEXTS" | $(QUOTED))\"" $(ARGS)
+	@$(PY) experiments/report.py $(call ours,scale=own corpus=own) "corpus.path=\"$$(printf %s "$$TEXTS" | $(QUOTED))\"" $(ARGS)
 
 model: export MODEL := $(value MODEL)
 model: export TEXTS := $(value CORPUS)
 model: modelled data ## test a model of yours as it comes: make model MODEL=<hub id or folder> [KIND=causal] [CORPUS=<texts>]
 	@set -- track=own_$(KIND) "model.source=\"$$(printf %s "$$MODEL" | $(QUOTED))\""; \
-	test -z "$$TEXTS" || set -- "$$@" scale=own corpus=own "corpus.path=\"$$(printf %s "$$TEXTS" | $(QUOTED))\""; \
+	test -z "$$TEXTS" || set -- "$$@" $(call ours,scale=own corpus=own) "corpus.path=\"$$(printf %s "$$TEXTS" | $(QUOTED))\""; \
 	$(PY) experiments/report.py "$$@" $(ARGS)
 
 modelled:
@@ -92,7 +97,7 @@ named: # before anything is fetched
 	@test -n "$$TEXTS" || { echo "error: name your texts: make own CORPUS=<folder or file>"; exit 1; }
 
 smoke: data ## try every stage on a few documents and tokens, into outputs/smoke
-	@$(PY) experiments/report.py scale=smoke track=$(TRACK) scale.training.token_budget=4000 results=outputs/smoke $(ARGS)
+	@$(PY) experiments/report.py $(call ours,scale=smoke track=$(TRACK) scale.training.token_budget=4000 results=outputs/smoke) $(ARGS)
 
 test: $(READY) ## run the fast tests (no network, no GPU); the slow ones: ARGS='-m slow'
 	@$(PY) -m pytest -m "not slow" $(ARGS)
@@ -111,18 +116,18 @@ docs: $(READY) ## build the documentation site into build/docs; a warning is an 
 model-card: export CARD_OF := $(value ARM)
 model-card: $(READY) ## write an arm's trained model with its card into outputs/models/ARM: make model-card ARM=mlm SCALE=laptop
 	@test -n "$$CARD_OF" || { echo "error: name the arm: make model-card ARM=mlm"; exit 1; }
-	@$(PY) -m mlm_vs_clm model-card "$$CARD_OF" --results results/$(RESULTS) --store outputs --out "outputs/models/$$CARD_OF" $(ARGS)
+	@$(PY) -m mlm_vs_clm model-card "$$CARD_OF" $(call ours,--results=results/$(RESULTS) --store=outputs --out="outputs/models/$$CARD_OF") $(ARGS)
 
 bench: data ## time filling and training against plain loops, in one process
 	@$(PY) -m mlm_vs_clm bench $(ARGS)
 
 rating-sheet: $(READY) ## draw a blinded sheet for human raters into outputs/ratings
-	@$(PY) -m mlm_vs_clm rating-sheet --results results/$(RESULTS) --store outputs --out outputs/ratings $(ARGS)
+	@$(PY) -m mlm_vs_clm rating-sheet $(call ours,--results=results/$(RESULTS) --store=outputs --out=outputs/ratings) $(ARGS)
 
 ratings: export ANSWERS := $(value RATINGS)
 ratings: $(READY) ## read the raters' files back: make ratings RATINGS=<folder>
 	@test -n "$$ANSWERS" || { echo "error: name the folder of the raters' files: make ratings RATINGS=<folder>"; exit 1; }
-	@$(PY) -m mlm_vs_clm ratings "$$ANSWERS" --store outputs --out results/ratings $(ARGS)
+	@$(PY) -m mlm_vs_clm ratings "$$ANSWERS" $(call ours,--store=outputs --out=results/ratings) $(ARGS)
 
 verify: committed data ## compare a fresh report with the committed results, number by number
 	@mkdir -p outputs/verify && rm -rf outputs/verify/ratings outputs/verify/$(RESULTS)

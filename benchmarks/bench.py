@@ -281,20 +281,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `python -m mlm_vs_clm bench`."""
     parser.add_argument("--data-dir", type=Path, default=Path("data"))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--documents", type=int, default=8)
+    parser.add_argument("--documents", type=int, help="documents that are filled (default: 8)")
     parser.add_argument("--only", choices=["training"], help="measure training alone; other rows stay")
     parser.add_argument("--out", type=Path, default=OUT)
 
 
 def run(chosen: argparse.Namespace) -> None:
     """Print every ratio, write them to `chosen.out` and show them in the reports beside it."""
+    if chosen.only and chosen.documents is not None:
+        raise StudyError("--documents has no effect with --only training: leave one of them out")
+    n_documents = 8 if chosen.documents is None else chosen.documents
+    for name, number in (("rounds", chosen.rounds), ("documents", n_documents)):
+        if number < 1:
+            raise StudyError(f"--{name} {number}: give 1 or more")
     reuse_freed_memory()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     encoder = packages.locate("package:minilm", chosen.data_dir)
     start, tokenizer = start_from_encoder(encoder, 0)
     start.eval()
-    texts = write_documents(tokenizer, chosen.documents)
+    texts = write_documents(tokenizer, n_documents)
     print(
         f"{torch.get_num_threads()} threads, {len(texts)} documents of {WORDS + 2} tokens, {SHARE:.0%} blank"
     )
@@ -306,7 +312,7 @@ def run(chosen: argparse.Namespace) -> None:
             rows += compare_masked(start, tokenizer, texts, precision, chosen.rounds)
         rows += compare_training(start.float(), tokenizer, precision, chosen.rounds)
     if not chosen.only:
-        texts = write_documents(tokenizer, 4 * chosen.documents)
+        texts = write_documents(tokenizer, 4 * n_documents)
         rows += compare_causal(as_kind(start, "causal", tokenizer).eval(), tokenizer, texts, chosen.rounds)
         rows += measure_growth(start.float(), tokenizer)
         rows += compare_short(start.float(), tokenizer, chosen.rounds)

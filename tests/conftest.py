@@ -1,6 +1,7 @@
 """Tiny models and texts that tests share; nothing is downloaded."""
 
 import os
+import sys
 from functools import cache
 
 import pytest
@@ -15,6 +16,14 @@ def _compose_once():
     from compositions import spare_compositions
 
     spare_compositions()
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """Threads that a test gave torch would be left to all tests behind it, and wait at each product for a processor."""
+    yield
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
 
 
 @pytest.fixture(scope="session")
@@ -90,8 +99,9 @@ def toy(tmp_path_factory, tokenizer):
 @pytest.fixture(scope="session")
 def finished(toy, tmp_path_factory):
     """A folder with the `store` and `results` of a whole study of the toy corpus; not to be changed."""
-    from tiny_studies import run
+    from tiny_studies import GRID, run_here, settings
 
     folder = tmp_path_factory.mktemp("finished")
-    run("report", toy, folder)
+    done = run_here("report", *settings(toy, folder), *GRID)
+    assert done.returncode == 0, done.stderr[-2000:]
     return folder

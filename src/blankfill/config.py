@@ -14,6 +14,7 @@ CHOICES = {
     name: (*dict.fromkeys(value for values in AXIS[name].values.values() for value in values), *extra)
     for name, extra in {"context": ("masked_left",), "length": (), "order": (), "source": ()}.items()
 }
+DTYPES = ("float32", "bfloat16", "float16")  # of weights, by torch's names
 SAMPLED = ("temperature", "top_k", "top_p", "seed")
 
 

@@ -7,6 +7,7 @@ import torch
 import transformers
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from .config import DTYPES
 from .errors import BlankfillError
 from .networks.checkpoints import (
     kind_of_class,
@@ -20,7 +21,6 @@ from .networks.folders import SETTINGS
 
 Model = PreTrainedModel | str | os.PathLike
 Tokenizer = PreTrainedTokenizerBase | str | os.PathLike
-DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 def open_model(
@@ -99,16 +99,20 @@ def find_kind(source: str) -> str:
 
 def choose_device(device: str | torch.device) -> torch.device:
     """Return the device of that name; `auto` is a GPU where there is one. Raises BlankfillError for an unknown name."""
+    gpu = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
     if device == "auto":
-        default = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
-        return default or torch.device("cpu")
+        return gpu or torch.device("cpu")
     try:
         place = torch.device(device)
         if place.type == "meta":
             raise TypeError("it holds no numbers")
-        torch.empty(0, device=place)
+        if gpu is None or place.type != gpu.type:
+            torch.empty(0, device=place)  # not on a GPU that is there: it would take memory
+        elif (place.index or 0) >= (number := torch.accelerator.device_count()):
+            raise TypeError(f"torch sees {number} in all, counted from 0")
     except (RuntimeError, AssertionError, TypeError) as error:
-        raise BlankfillError(f"device={device} cannot be used: {str(error).splitlines()[0]}") from None
+        reason = str(error).splitlines()[0]
+        raise BlankfillError(f"device={device} cannot be used: {reason}: choose cpu") from None
     return place
 
 
@@ -116,7 +120,7 @@ def choose_dtype(dtype: str | torch.dtype) -> torch.dtype | None:
     """Return the type of that name; None for `auto`. Raises BlankfillError for an unknown name."""
     if dtype == "auto":
         return None
-    kind = DTYPES.get(str(dtype).removeprefix("torch."))
-    if kind is None:
+    name = str(dtype).removeprefix("torch.")
+    if name not in DTYPES:
         raise BlankfillError(f"dtype={dtype} is unknown: choose auto, {', '.join(DTYPES)}")
-    return kind
+    return getattr(torch, name)

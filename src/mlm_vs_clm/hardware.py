@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CPU = ("cpu family", "model")  # the entries of /proc/cpuinfo that identify a generation
 DEVICE = re.compile(r"auto|cpu|cuda(:(0|[1-9]\d{0,2}))?")
-DTYPES = {"fp32": "float32", "bf16": "bfloat16"}  # setting `precision` -> torch's name
+PRECISIONS = {"fp32": "float32", "bf16": "bfloat16"}  # and their names in torch and the library
 
 
 def check_device(wish: str) -> None:
@@ -28,21 +28,14 @@ def check_device(wish: str) -> None:
 
 
 def choose_device(wish: str) -> str:
-    """Return `cpu`, `cuda` or `cuda:<number>`; StudyError if a GPU is asked for that is not there."""
+    """Return `cpu`, `cuda` or `cuda:<number>`; StudyError if a GPU is asked for that is not there; Apple's has no float64."""
     check_device(wish)
     if wish == "cpu":
         return wish
-    import torch
+    from blankfill import loading  # loads torch
 
-    if wish == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    if not torch.cuda.is_available():
-        raise StudyError(
-            f"device={wish}: no GPU is visible to torch; use device=cpu, or install a CUDA build of torch"
-        )
-    if int(wish.partition(":")[2] or 0) >= (n_gpus := torch.cuda.device_count()):
-        raise StudyError(f"device={wish}: torch sees {n_gpus} in all, counted from 0; choose a lower number")
-    return wish
+    device = str(loading.choose_device(wish))
+    return device if DEVICE.fullmatch(device) else "cpu"
 
 
 def name_device(device: str) -> str:
@@ -71,16 +64,16 @@ def choose_precision(wish: str, device: str) -> str:
     """Return `bf16` or `fp32`; `auto` is bf16 where the hardware multiplies faster in it."""
     if wish == "auto":
         return "bf16" if _is_faster_in_bf16(device) else "fp32"
-    if wish not in DTYPES:
+    if wish not in PRECISIONS:
         raise StudyError(f"precision={wish} is unknown: choose auto, bf16 or fp32")
     return wish
 
 
 def torch_dtype(precision: str) -> torch.dtype:
-    """Return torch's type of a precision (a key of DTYPES)."""
+    """Return torch's type of a precision (a key of PRECISIONS)."""
     import torch
 
-    return getattr(torch, DTYPES[precision])
+    return getattr(torch, PRECISIONS[precision])
 
 
 def _is_faster_in_bf16(device: str) -> bool:

@@ -202,11 +202,12 @@ def _sum_runs(statistics: Sequence[np.ndarray], clusters: Sequence[Sequence]) ->
     return sums
 
 
-def average_runs(by_run: np.ndarray, n: int) -> PairedDifference:
+def average_runs(by_run: np.ndarray, n: int, of_seeds: float = 0.0, seeds: int = 2) -> PairedDifference:
     """Return the mean over runs of differences (runs, 1 + resamples) of n units; the first column is the measured one.
 
     Interval and p are those of t. The variance is that between runs, divided by their number, plus that of the units
-    which the runs share; what units add in each run anew is in the first. Its degrees of freedom are Satterthwaite's.
+    which the runs share, and `of_seeds`, of a number of seeds that they share; what units add in each run anew is in the
+    first. Its degrees of freedom are Satterthwaite's.
     Of one run: the percentile interval over its units. NaN where a run has no difference; one unit has no interval.
     """
     from scipy.special import stdtr, stdtrit
@@ -222,13 +223,34 @@ def average_runs(by_run: np.ndarray, n: int) -> PairedDifference:
     if runs > 1:
         between = float(by_run[:, 0].var(ddof=1))
         shared = max(0.0, (runs * of_units - float(drawn.var(axis=1, ddof=1).mean())) / (runs - 1))
-        variances = np.array([between / runs, shared])
-        error, weight = math.sqrt(variances.sum()), variances**2 / np.array([runs - 1, n - 1])
+        variances = np.array([between / runs, shared, of_seeds])
+        error, weight = math.sqrt(variances.sum()), variances**2 / np.array([runs - 1, n - 1, seeds - 1])
         degrees = float(variances.sum() ** 2 / weight.sum()) if error else runs - 1.0
         half = float(stdtrit(degrees, 1 - ALPHA / 2)) * error
         low, high = value - half, value + half
     p = float(2 * stdtr(degrees, -abs(value) / error)) if error else float(value == 0)
     return PairedDifference(value, low, high, p, error, n, runs, math.sqrt(between), degrees)
+
+
+def average_crossed(differences: np.ndarray, n: int) -> PairedDifference:
+    """Return the mean of differences (runs, seeds, 1 + resamples) of n units, all runs of which have the same seeds; see `average_runs`.
+
+    A single run has its seeds as runs. Of several, what a seed adds in every run alike varies no less with more of them.
+    """
+    runs, seeds, _ = differences.shape
+    if runs == 1:
+        return average_runs(differences[0], n)
+    of_seeds = vary_seeds(differences[..., 0]) if seeds > 1 else 0.0
+    return average_runs(differences.mean(axis=1), n, of_seeds, max(seeds, 2))
+
+
+def vary_seeds(differences: np.ndarray) -> float:
+    """Return the variance that seeds which all runs share add to the mean of differences (runs, seeds), as in a crossed design of random effects."""
+    runs, seeds = differences.shape
+    of_seeds = differences.mean(axis=0)
+    left = differences - differences.mean(axis=1, keepdims=True) - of_seeds + differences.mean()
+    residual = float((left**2).sum()) / ((runs - 1) * (seeds - 1))
+    return max(0.0, float(of_seeds.var(ddof=1)) - residual / runs) / seeds
 
 
 def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:

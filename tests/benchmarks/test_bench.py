@@ -46,6 +46,20 @@ def test_computed_flops_by_hand(start):
     assert bench.computed_flops(start, ledger, 7) == 1000 + 4 * 1 * 32 * 7 * 42  # one of 2 layers, 32 wide
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"rounds": 0}, "--rounds 0: give 1 or more"),
+        ({"documents": 0}, "--documents 0: give 1 or more"),
+        ({"only": "training", "documents": 4}, "--documents has no effect with --only training"),
+    ],
+)
+def test_a_benchmark_of_nothing_is_refused_before_any_work(given, told, tmp_path):
+    asked = {"rounds": 1, "documents": None, "only": None, "data_dir": tmp_path, "out": tmp_path} | given
+    with pytest.raises(StudyError, match=told):
+        bench.run(SimpleNamespace(**asked))
+
+
 def test_a_ratio_is_the_median_of_the_rounds():
     line = bench.result("some", [4.0, 9.0, 2.0], [2.0, 3.0, 4.0], "blanks/s", 5)
     assert line == {"name": "some", "ratio": 2.0, "ours": 4.0, "theirs": 3.0, "unit": "blanks/s", "n": 5}

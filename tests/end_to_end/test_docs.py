@@ -36,7 +36,7 @@ def list_words(text):
 def test_readme_answers_first_and_is_short():
     text, prose = read_first_screen()
     assert len(text.splitlines()) <= 100
-    assert len(list_words(text)) <= 900
+    assert len(text.split()) <= 900  # with tables, code and comments
     assert len(list_words(text[: text.index("make reproduce")])) <= 300
     paragraphs = [" ".join(one.split()) for one in re.split(r"\n\s*\n|^- ", prose, flags=re.MULTILINE)]
     sentences = [one for part in paragraphs for one in re.split(r"(?<=[.?!])\**\s+(?=[A-Z*`])", part)]

@@ -49,8 +49,11 @@ def run_all(tree, commands, overrides=""):
     python.parent.mkdir()
     smaller = f"{TINY} {SMALL.format(root=tree)} {overrides}"
     python.write_text(
-        f'#!/bin/sh\ncase "$1" in\nexperiments/*) exec {sys.executable} "$@" {smaller} ;;\n'
-        f'*) exec {sys.executable} "$@" ;;\nesac\n'
+        f"#!{sys.executable}\nimport os, sys\n"
+        f"words, more = sys.argv[1:], {smaller.split()}\n"
+        "if words[0].startswith('experiments/'):\n"
+        "    words = [*{word.partition('=')[0]: word for word in words + more}.values()]\n"
+        "os.execv(sys.executable, [sys.executable, *words])\n"
     )
     python.chmod(0o755)
     environment = os.environ | {

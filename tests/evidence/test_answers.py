@@ -332,6 +332,15 @@ def test_rules_are_checked_and_hashed(tmp_path):
     ):
         path.write_text(CLAIMS.read_text().replace("name: masked half", named, 1))
         assert_refused(f"claim C3: a condition:? {told}", load_rules, path, MAIN)
+    for text, told in (
+        ("C1", "claims.yaml: is not a list"),
+        ("- C1", r"claims.yaml: \[0\] is not keys with values"),
+        ("- {conditions: [{name: a, first: mlm}]}", r"\[0\].conditions\[0\].first is not keys with values"),
+        ("- {margin: wide}", r"\[0\].margin is not a number"),
+        ("- id: C1\n  kind: [", "claims.yaml, line 2: "),
+    ):
+        path.write_text(text)
+        assert_refused(told, load_rules, path, MAIN)
     path.write_text(CLAIMS.read_text().replace("margin: 0.02", "margin: 0.03"))
     assert hash_rules(load_rules(path, MAIN)) != hash_rules(RULES)
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from made_cells import list_models, matched, scored, trained
 from refusals import assert_refused
 
@@ -24,7 +25,7 @@ from mlm_vs_clm.evidence.observations import (
 )
 from mlm_vs_clm.evidence.scores import score_measure
 from mlm_vs_clm.evidence.units import list_trained, list_units, narrow, order_columns
-from mlm_vs_clm.files import read_parquet, write_lines, write_parquet
+from mlm_vs_clm.files import STUDY, read_parquet, write_lines, write_parquet
 from mlm_vs_clm.metrics import ALONE, FILL_METRICS, METRICS, NATS, PROXIES
 from mlm_vs_clm.report.study_folder import refresh_tables
 
@@ -165,3 +166,18 @@ def test_scores_lose_digits_only_where_their_order_and_no_answer_stay():
     none = pd.Series([0.5, 0.5 + 1e-12, 0.7])
     assert narrow(near).equals(near) and narrow(none).equals(none)
     assert list(narrow(pd.Series([0.1, 0.5]))) == [float(np.float32(0.1)), 0.5]
+
+
+@pytest.mark.parametrize(
+    ("edited", "told"),
+    [
+        ({"resamples": "many"}, "study.yaml: study.resamples=many: give .*20 to 10,000"),
+        ({"variants": ["hot"]}, r"study.yaml: study.variants\[0\] is not keys with values"),
+        ({"scored_under": None}, "study.yaml has no study.scored_under"),
+    ],
+)
+def test_a_design_with_a_value_of_another_kind_is_one_line(tmp_path, edited, told):
+    write_and_read(observe([matched("mlm", [1])]), tmp_path)
+    about = yaml.safe_load((tmp_path / STUDY).read_text())
+    (tmp_path / STUDY).write_text(yaml.safe_dump({"study": about["study"] | edited}))
+    assert_refused(told, load_observations, tmp_path)

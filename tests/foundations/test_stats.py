@@ -11,6 +11,7 @@ from mlm_vs_clm.correlations import CORRELATIONS, correlate, correlate_ranks, pa
 from mlm_vs_clm.metrics.bleu import make_bleu, score_counts
 from mlm_vs_clm.metrics.metric import mean_statistics
 from mlm_vs_clm.stats import (
+    average_crossed,
     average_runs,
     bootstrap,
     compare_runs,
@@ -155,6 +156,31 @@ def test_one_unit_has_a_value_over_several_runs_and_no_interval():
         alike = average_runs(np.array([[0.2, 0.2, 0.2], [0.2, 0.2, 0.2]]), 1)
     assert one.difference == pytest.approx(0.4) and alike.difference == pytest.approx(0.2)
     assert np.isnan([one.low, one.high, one.p, alike.low, alike.high, alike.p]).all()
+
+
+def test_intervals_hold_what_seeds_add_to_every_training_alike():
+    rng, runs, seeds, n_studies = np.random.default_rng(5), 5, 3, 400
+    effects = [
+        rng.normal(0, sd, size=(n_studies, *size))
+        for sd, size in ((1, (runs, 1)), (2, (1, seeds)), (0.5, (runs, seeds)))
+    ]
+    held = {"crossed": 0, "averaged": 0}
+    for differences in sum(effects):
+        drawn = np.repeat(differences[:, :, None], 3, axis=2)  # units add nothing
+        of_way = {"crossed": average_crossed(drawn, 100), "averaged": average_runs(drawn.mean(axis=1), 100)}
+        for way, estimate in of_way.items():
+            assert estimate.difference == pytest.approx(differences.mean())
+            held[way] += estimate.low <= 0 <= estimate.high
+    assert held["crossed"] > 0.9 * n_studies and held["averaged"] < 0.7 * n_studies, held
+
+
+def test_seeds_that_add_nothing_and_a_single_seed_change_no_interval():
+    by_run = np.random.default_rng(6).normal(size=(4, 1, 50))
+    alone, alike = average_crossed(by_run, 30), average_crossed(np.repeat(by_run, 3, axis=1), 30)
+    assert alone == average_runs(by_run[:, 0], 30)
+    assert (alike.low, alike.high, alike.p) == pytest.approx((alone.low, alone.high, alone.p))
+    single, of_seeds = average_crossed(by_run[:1], 30), average_runs(by_run[0], 30)
+    assert (single.difference, single.runs, single.n) == (of_seeds.difference, 1, 30)
 
 
 def test_holm_equals_statsmodels():

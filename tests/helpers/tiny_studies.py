@@ -74,10 +74,19 @@ GRID = [
 ]
 
 
+def keep_last(overrides):
+    """Return overrides with the last of each setting alone, as a stage refuses one that is typed twice."""
+    return [*{word.partition("=")[0]: word for word in overrides}.values()]
+
+
 def command(stage, toy, store, *overrides):
     """Return the command of a stage on the toy corpus."""
     grid = GRID if stage == "report" else []
-    return [sys.executable, f"experiments/{stage}.py", *settings(toy, store), *grid, *overrides]
+    return [
+        sys.executable,
+        f"experiments/{stage}.py",
+        *keep_last([*settings(toy, store), *grid, *overrides]),
+    ]
 
 
 def run(stage, toy, store, *overrides, **options):
@@ -105,7 +114,7 @@ def run_here(stage, *overrides):
         patch.setattr(GlobalHydra.instance(), "hydra", None)
         patch.setattr(HydraConfig.instance(), "cfg", None)
         try:
-            code = run_stage(stage, [*overrides])
+            code = run_stage(stage, keep_last(overrides))
         except SystemExit as stopped:
             code = stopped.code
             if isinstance(code, str):

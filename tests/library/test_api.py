@@ -265,9 +265,9 @@ WRONG = {
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_wrong_types_are_told_in_one_line(wrong, start, tokenizer):
+def test_wrong_types_are_told_without_the_text(wrong, start, tokenizer):
     given = {"texts": [ONE, ONE], "blanks": [[(5, 8)], []]} | WRONG[wrong][0]
     for run in (fill, score)[: 1 if "counts" in given or given["blanks"] is None else 2]:
         with pytest.raises(BlankfillError, match=WRONG[wrong][1]) as error:
             run(model=start, tokenizer=tokenizer, **given)
-        assert "\n" not in str(error.value) and "tablets" not in str(error.value)
+        assert "tablets" not in str(error.value)

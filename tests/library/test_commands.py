@@ -69,9 +69,11 @@ def test_an_output_is_continued_with_the_same_model_and_settings_alone(
     tokenizer.save_pretrained(other)
     whole = out.read_bytes()
     capfd.readouterr()
+    another = [*command[:-1], "entropy", "--model", model, "--seed", "3"]
+    assert main(another) == 1 and "another order, another seed:" in capfd.readouterr().err
     for change, named in (
         (["--model", str(other)], "another model:"),
-        (["--model", model, "--seed", "3", "--order", "entropy"], "another order, another seed:"),
+        (["--model", model, "--seed", "3"], "another seed:"),
         (["--model", model, "--marker", "***"], "another marker:"),
     ):
         assert main([*command, *change]) == 1
@@ -79,7 +81,13 @@ def test_an_output_is_continued_with_the_same_model_and_settings_alone(
         assert len(told) == 1 and named in told[0] and "give another --out" in told[0]
     assert main(["score", str(given), "--out", str(out), "--model", model]) == 1
     assert "tool" in capfd.readouterr().err
-    (tmp_path / "out.jsonl.settings.json").unlink()
+    noted = tmp_path / "out.jsonl.settings.json"
+    older = {name: value for name, value in json.loads(noted.read_text()).items() if name != "marker"}
+    noted.write_text(json.dumps(older))  # of a version without this option
+    assert main([*command, "--model", model, "--marker", "***"]) == 1
+    assert "another marker:" in capfd.readouterr().err
+    assert main([*command, "--model", model]) == 0
+    noted.unlink()
     assert main([*command, "--model", model]) == 1
     assert "says how it was begun, is missing" in capfd.readouterr().err
     assert out.read_bytes() == whole
@@ -178,7 +186,7 @@ def test_a_wrong_line_is_told_by_its_number(line, message, tmp_path):
 def test_a_file_that_holds_no_results_is_not_continued(tmp_path):
     out = tmp_path / "out.jsonl"
     out.write_text('{"name": 1}\n')
-    assert_refused("line 1 is no result of this command", Sink, str(out), True, {})
+    assert_refused("line 1 is no result of this command", Sink, str(out), True, {}, {})
 
 
 def test_a_file_that_is_not_ours_is_not_emptied(tmp_path):
@@ -186,17 +194,17 @@ def test_a_file_that_is_not_ours_is_not_emptied(tmp_path):
     for name in ("thesis.txt", "settings.json"):
         out = tmp_path / name
         out.write_text("{}")
-        assert_refused("says how it was begun, is missing: give another --out", Sink, str(out), False, {})
+        assert_refused("says how it was begun, is missing: give another --out", Sink, str(out), False, {}, {})
         assert out.read_text() == "{}" and not Path(f"{out}.settings.json").exists()
 
 
 def test_two_processes_do_not_write_one_output(tmp_path):
     out = tmp_path / "out.jsonl"
-    with Sink(str(out), True, {}) as first:
+    with Sink(str(out), True, {}, {}) as first:
         first.write({"id": "1"}, "")
-        assert_refused(f"another process writes to {out}: wait until it ends", Sink, str(out), True, {})
+        assert_refused(f"another process writes to {out}: wait until it ends", Sink, str(out), True, {}, {})
         first.write({"id": "2"}, "")
-    with Sink(str(out), True, {}) as second:
+    with Sink(str(out), True, {}, {}) as second:
         assert second.done == {"1", "2"}
 
 
@@ -205,9 +213,9 @@ def test_an_output_is_written_where_there_are_no_locks(tmp_path, monkeypatch):
         raise OSError("no locks here")
 
     monkeypatch.setattr("blankfill.commands.lines.fcntl.flock", refuse)
-    Sink(str(tmp_path / "a.jsonl"), True, {}).file.close()
+    Sink(str(tmp_path / "a.jsonl"), True, {}, {}).file.close()
     monkeypatch.setattr("blankfill.commands.lines.fcntl", None)
-    Sink(str(tmp_path / "b.jsonl"), True, {}).file.close()
+    Sink(str(tmp_path / "b.jsonl"), True, {}, {}).file.close()
     assert (tmp_path / "a.jsonl").exists() and (tmp_path / "b.jsonl").exists()
 
 
@@ -248,6 +256,7 @@ def test_mistakes_end_with_one_line(model, given, capfd):
 
 def test_score_is_the_librarys_with_a_model_and_the_stage_without():
     assert is_stage(["score", "scale=smoke"]) and is_stage(["corpus", "--help"])
+    assert is_stage(["score", "scale=smoke", "--help"]) and not is_stage(["score", "--help"])
     assert not is_stage(["score", "--model", "x"]) and not is_stage(["score", "in.txt", "--model=x"])
 
 

@@ -47,7 +47,6 @@ def test_every_class_fills_as_a_plain_loop_or_is_refused(kind, texts):
             if differs := compare(model, tokenizer):
                 wrong[name] = differs
         except BlankfillError as error:
-            assert "\n" not in str(error)
             told[name] = str(error)
         except Exception as error:
             wrong[name] = f"{type(error).__name__}: {error}".splitlines()[0][:100]

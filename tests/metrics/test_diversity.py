@@ -1,5 +1,8 @@
 """Distinct-n and repetition, worked by hand."""
 
+import random
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -29,6 +32,26 @@ def test_repetition_counts_four_grams_seen_before():
 )
 def test_longest_repeated_run(text, length):
     assert measure_longest_repeat(text) == length
+
+
+def test_the_longest_run_is_that_of_all_pairs_of_places():
+    draw = random.Random(0)
+    for letters in (1, 2, 3, 8) * 20:
+        words = [draw.choice("abcdefgh"[:letters]) for _ in range(draw.randrange(40))]
+        runs = (words[start:end] for end in range(len(words) + 1) for start in range(end))
+        starts = [" ".join(run) for run in runs]
+        expected = max((run.count(" ") + 1 for run in starts if starts.count(run) > 1), default=0)
+        assert measure_longest_repeat(" ".join(words)) == expected
+
+
+def test_a_text_of_one_word_takes_no_memory_of_its_square():
+    text = "a " * 4000
+    tracemalloc.start()
+    try:
+        assert measure_longest_repeat(text) == 3999
+        assert tracemalloc.get_traced_memory()[1] < 8_000_000  # all endings of the text would take 64
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("name", ALONE)

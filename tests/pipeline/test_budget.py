@@ -93,9 +93,13 @@ def test_a_token_budget_that_is_typed_wins_over_the_minutes_of_the_scale(ask):
         (["scale.minutes=2", "scale.training.token_budget=700"], "are both given: leave one of them out"),
         (["scale.minutes=0"], "give one above 0"),
         (["scale.minutes=-1"], "give one above 0"),
+        (
+            ["scale.training.patience=5"],
+            "scale.training.patience=5 has no effect with scale.training.budgets=[1-5]: give a smaller one",
+        ),
     ],
 )
-def test_both_or_neither_is_one_line(ask, overrides, told):
+def test_a_budget_that_cannot_be_is_one_line(ask, overrides, told):
     assert_refused(told, ask, *overrides)
 
 

@@ -86,7 +86,8 @@ def test_a_text_without_its_gaps_is_shown_whole(tmp_path):
 def test_answers_are_given_at_the_main_cell(tables_at):
     (tables, *_), (others, *_) = tables_at.values()
     found = [
-        each["answers"].set_index(["claim", "condition", "metric", "corpus"]) for each in (tables, others)
+        each["answers"].set_index(["claim", "condition", "metric", "corpus"]).sort_index()
+        for each in (tables, others)
     ]
     for claim in ("C1", "C4"):
         made = [answers.loc[claim] for answers in found]

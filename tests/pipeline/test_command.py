@@ -19,7 +19,7 @@ from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.pipeline import command, composing
 from mlm_vs_clm.pipeline.command import refuse_launcher
 from mlm_vs_clm.pipeline.config import Config, register
-from mlm_vs_clm.pipeline.overrides import allow_open, expand_home, explain_unknown
+from mlm_vs_clm.pipeline.overrides import allow_open, expand_home, explain_unknown, refuse_repeated
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,51 @@ def test_a_setting_that_cannot_be_set_is_one_line_with_what_to_type(override, sa
     with pytest.raises(Exception) as error, initialize_config_dir(str(composing.CONF), version_base="1.3"):
         compose("config", ["corpus=own", override])
     assert said in command.one_line(error.value) and "+" not in command.one_line(error.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["seed=1", "arm=mlm", "seed=2"], "seed is set twice, seed=1 and seed=2: leave one of them out"),
+        (["++model.training.dropout=0", "model.training.dropout=1"], "model.training.dropout is set twice"),
+        (["-m", "seed=0,1", "seed=2"], "seed is set twice, seed=0,1 and seed=2"),
+    ],
+)
+def test_a_setting_that_is_typed_twice_is_refused(words, told, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["score.py", *words])
+    with pytest.raises(SystemExit) as stopped:
+        command.command(print)()
+    assert stopped.value.code.startswith(f"error: {told}")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["seed=0,1", "arm=mlm,clm", "-m"],
+        ["corpus.path=a=b", "corpus.name=a"],
+        ["--cfg", "job", "--cfg", "job"],
+    ],
+)
+def test_settings_that_are_typed_once_are_left_alone(words):
+    refuse_repeated(words)
+
+
+@pytest.mark.parametrize(
+    ("asked", "ours"),
+    [
+        (["smoke"], "scale=smoke track=matched scale.training.token_budget=4000 results=outputs/smoke"),
+        (["smoke", "ARGS='scale.training.token_budget=9' ++results=x"], "scale=smoke track=matched"),
+        (["reproduce", "ARGS=scale=desk"], "track=matched"),
+        (["reproduce", "SCALE=gpu", "ARGS=scale=desk"], "scale=gpu track=matched"),  # which the stage refuses
+        (["ratings", "RATINGS=a", "ARGS=--out=b"], "--store=outputs"),
+        (["rating-sheet", "ARGS=--out=b"], "--results=results/laptop --store=outputs"),
+    ],
+)
+def test_a_setting_in_args_stands_in_place_of_a_default_of_the_makefile(asked, ours, make):
+    said = make(*asked)
+    typed = [word for word in asked[-1].removeprefix("ARGS=").replace("'", "").split() if "=" in word]
+    assert said.endswith("".join(f"[{word}]" for word in [*ours.split(), *typed]))
+    assert said.count("=") == len(f"{ours} {' '.join(typed)}".split())
 
 
 @pytest.mark.parametrize("sign", list("é#=[]~ '\"$,{};%@&()!`"))
@@ -203,7 +248,8 @@ def test_goals_are_made_one_after_the_other(make, tmp_path):
 
 def test_the_name_of_an_arm_may_have_spaces(make):
     said = make("model-card", "ARM=mlm temperature=0.3")
-    assert "[model-card][mlm temperature=0.3]" in said and "[outputs/models/mlm temperature=0.3]" in said
+    assert "[model-card][mlm temperature=0.3]" in said
+    assert "[--out=outputs/models/mlm temperature=0.3]" in said
 
 
 def test_an_environment_is_made_once_although_the_clock_went_back(make, tmp_path):

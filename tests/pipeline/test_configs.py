@@ -223,6 +223,10 @@ def test_a_general_arm_writes_with_the_start_itself_and_needs_a_checkpoint(choos
         (["model=minilm_scratch", "+model.shape.layers=2"], "model.shape has no effect beside"),
         (["scale.training.micro_batch_documents=-1"], "micro_batch_documents=-1: give 0"),
         (["scale.training.patience=-1"], "patience=-1: give 0"),
+        (
+            ["++model.training.patience=2", "++model.training.budgets=2"],
+            "patience=2 has no effect with 2 budgets",
+        ),
     ],
 )
 def test_a_mistaken_model_is_one_line_before_any_work(choose, overrides, told):

@@ -32,6 +32,7 @@ def test_ratings_are_read_back_into_tables(study, key, tmp_path, capsys):
     assert {"corpus", "arm", "document", "question", "rating"} <= set(tables["ratings"])
     assert set(tables["metrics"]["metric"]) == {"rouge1"} and set(tables["metrics"]["n"]) == {6, 12}
     before = {path.name: path.read_bytes() for path in out.iterdir()}
+    (out / "second_round.csv").write_text("of an earlier sheet")
     assert main(["ratings", *settings]) == 0
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
@@ -96,7 +97,7 @@ def test_with_a_problem_nothing_is_written(key, tmp_path, capsys):
     settings = ["--key", str(tmp_path / "key.json"), "--out", str(tmp_path / "out")]
     assert main(["ratings", str(folder), *settings]) == 1
     assert main(["ratings", str(tmp_path / "nowhere"), *settings]) == 1
-    assert main(["ratings", str(folder), *settings, "--key", str(folder / "0.json")]) == 1
+    assert main(["ratings", str(folder), "--key", str(folder / "0.json"), *settings[2:]]) == 1
     errors = capsys.readouterr().err.splitlines()
     assert len(errors) == 3 and all(line.startswith("error: ") for line in errors)
     assert not (tmp_path / "out").exists()

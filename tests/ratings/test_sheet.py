@@ -70,8 +70,8 @@ def test_the_page_names_no_arm_and_the_key_has_no_text(study, tmp_path, capsys):
     ],
 )
 def test_a_sheet_that_cannot_be_drawn_is_reported_in_one_line(study, tmp_path, capsys, settings, says):
-    base = ["--results", str(study[0]), "--store", str(study[1]), "--out", str(tmp_path)]
-    assert main(["rating-sheet", *base, *settings]) == 1
+    asked = {"--results": study[0], "--store": study[1], "--out": tmp_path} | {settings[0]: settings[1]}
+    assert main(["rating-sheet", *(str(word) for pair in asked.items() for word in pair)]) == 1
     error = capsys.readouterr().err
     assert says in error and error.count("\n") == 1
     assert not list(tmp_path.iterdir())

@@ -62,11 +62,23 @@ def test_a_study_without_one_of_its_files_is_one_line(report, tmp_path, name):
     assert_refused("some", make_page, tmp_path / "some")
 
 
-def test_a_study_whose_settings_lack_a_key_is_one_line(report, tmp_path):
+@pytest.mark.parametrize(
+    ("edited", "told"),
+    [
+        ({"models": None}, "study.yaml has no models: correct it"),
+        ({"models": [1, 2]}, r"study.yaml: models\[0\] is not words"),
+        ({"versions": "torch 2"}, "study.yaml: versions is not keys with values"),
+        ({"corpora": {"name": "abstracts"}}, "study.yaml: corpora is not a list"),
+        ({"corpora": [{"name": "abstracts", "splits": 3}]}, r"corpora\[0\].splits is not keys with values"),
+        ({"panels": [{"name": "words"}]}, r"study.yaml has no panels\[0\].kind"),
+        ({"study": STUDY | {"main_ratio": "half"}}, "study.yaml: study.main_ratio is not a number"),
+    ],
+)
+def test_a_study_with_a_value_of_another_kind_is_one_line(report, tmp_path, edited, told):
     shutil.copytree(report, tmp_path / "some")
     settings = tmp_path / "some" / STUDY_FILE
-    settings.write_text(settings.read_text().replace("models:", "model:"))
-    assert_refused("study.yaml has no models", make_page, tmp_path / "some")
+    settings.write_text(yaml.safe_dump(yaml.safe_load(settings.read_text()) | edited))
+    assert_refused(told, make_page, tmp_path / "some")
 
 
 def test_every_csv_has_its_columns_and_reads_back(report):

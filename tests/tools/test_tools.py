@@ -23,6 +23,8 @@ def test_every_tool_explains_itself(tool, capsys):
         (["benhc"], "invalid choice: 'benhc'"),
         (["store", "lsit"], "invalid choice: 'lsit'"),
         (["store", "list", "--stroe", "x"], "unrecognized arguments: --stroe x"),
+        (["store", "list", "--store", "a", "--store=b"], "--store is given twice: leave one of them out"),
+        (["fill", "a", "--model=m", "--seed=1", "--model=n"], "--model is given twice"),
     ],
 )
 def test_a_misspelt_tool_or_argument_is_one_line(arguments, said, capsys):

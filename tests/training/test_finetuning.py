@@ -173,11 +173,10 @@ def test_every_example_is_seen_before_one_is_seen_again():
         ({"learning_rate": 1e30}, "masked", "lower finetuning.learning_rate"),
     ],
 )
-def test_mistakes_are_one_line(stored, how, kind, words):
+def test_mistakes_are_refused(stored, how, kind, words):
     texts = [write(i) for i in range(8)]
-    with pytest.raises(StudyError) as told:
+    with pytest.raises(StudyError, match=words):
         stored("bert", kind, **how)(Head(CLASSES, 2), texts, [texts], 0)
-    assert words in str(told.value) and "\n" not in str(told.value)
 
 
 def test_a_network_whose_layers_share_their_weights_is_trained_as_a_whole(tmp_path, tokenizer):

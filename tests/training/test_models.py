@@ -18,7 +18,7 @@ from transformers import DistilBertConfig, DistilBertForTokenClassification
 
 from blankfill import fill
 from blankfill.draws import keyed_rng
-from blankfill.networks.checkpoints import load_model, load_tokenizer
+from blankfill.networks.checkpoints import load_model, load_tokenizer, model_kind
 from mlm_vs_clm.corpora.packages import locate
 from mlm_vs_clm.errors import StudyError
 from mlm_vs_clm.pipeline.artifacts import RECORD, Runtime
@@ -274,6 +274,20 @@ def test_lower_layers_become_every_kind_and_a_new_network(tagger, tmp_path):
     new, _ = start_from_encoder(tagger[0], 0, is_new=True, layers=1)
     assert shapes(new.state_dict()) == shapes(load_start(tmp_path, "masked", tokenizer).state_dict())
     assert_refused("model.layers=3: the encoder has 2", start_from_encoder, tagger[0], 0, layers=3)
+
+
+def test_another_family_with_known_parts_becomes_every_kind_too(folders, texts, tmp_path):
+    make_start({"start": "encoder", "encoder": str(folders["roberta"]), "seed": 0}, {}, tmp_path, Runtime())
+    tokenizer = load_tokenizer(tmp_path)
+    for kind in OBJECTIVE:
+        model = load_start(tmp_path, kind, tokenizer)
+        assert model_kind(model) == kind
+        weights = model.encoder.embeddings if kind == "seq2seq" else model.roberta.embeddings
+        own = load_model(folders["roberta"], "masked").roberta.embeddings.state_dict()
+        assert all(torch.equal(value, own[name]) for name, value in weights.state_dict().items())
+        axes = {"source": "kept", "max_new_tokens": 8} if kind == "seq2seq" else {}
+        assert fill([texts[0]], [[(4, 7)]], model, tokenizer, **axes).texts[0]
+    assert_refused("this is gpt2", start_from_encoder, folders["gpt2"], 0)
 
 
 def test_a_tagger_comes_back_with_its_tags_and_its_layer(tagger, tmp_path):

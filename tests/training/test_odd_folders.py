@@ -11,12 +11,12 @@ from tiny_models import roberta
 
 from blankfill.networks.checkpoints import load_model, load_tokenizer
 from mlm_vs_clm.errors import StudyError
-from mlm_vs_clm.hardware import DTYPES
+from mlm_vs_clm.hardware import PRECISIONS
 from mlm_vs_clm.metrics.bertscore import Encoder, note_unknown
 from mlm_vs_clm.training.sources import start_from_checkpoint
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
-FP32 = next(name for name, dtype in DTYPES.items() if dtype == "float32")
+FP32 = next(name for name, dtype in PRECISIONS.items() if dtype == "float32")
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -78,22 +78,27 @@ def run(options: argparse.Namespace) -> None:
             raise BlankfillError(
                 "--on-error skip needs JSON Lines: plain lines would not tell which are missing"
             )
-        of_labels = [f"--strategy {options.strategy}"] * (options.strategy in OF_LABELS)
-        of_labels += [f"--labels {options.labels}"] * (options.labels != KEEP)
-        if of_labels and not source.is_json:
-            raise BlankfillError(f"{of_labels[0]} needs JSON Lines with entities: plain lines have none")
-        lines, augmenter = read_labelled(source, of_labels[0]) if of_labels else iter(source), None
+        lines, augmenter = read_lines(source, options), None
         with show_progress(options.progress, None) as advance:
             while chunk := [*islice(lines, AT_A_TIME)]:
-                named = {line.id: [*_name(line, options.n)] for line in chunk}
-                pending = {
-                    variant.id for variant in sink.left(name for names in named.values() for name in names)
-                }
-                left = [line for line in chunk if pending & {variant.id for variant in named[line.id]}]
+                left = [line for line in chunk if any(sink.left(_name(line, options.n)))]
                 if left:
                     augmenter = augmenter or make_augmenter(options, settings)
-                    write_variants(augmenter, left, options.n, pending, sink)
+                    write_variants(augmenter, left, options.n, sink)
                 advance(len(chunk))
+
+
+def read_lines(source: Source, options: argparse.Namespace) -> Iterator[Line]:
+    """Return the lines, with entities where an option needs them; BlankfillError for plain lines, which have none."""
+    if options.strategy in OF_LABELS:
+        needed_by = f"--strategy {options.strategy}"
+    elif options.labels != KEEP:
+        needed_by = f"--labels {options.labels}"
+    else:
+        return iter(source)
+    if not source.is_json:
+        raise BlankfillError(f"{needed_by} needs JSON Lines with entities: plain lines have none")
+    return read_labelled(source, needed_by)
 
 
 def read_labelled(source: Source, needed_by: str) -> Iterator[Line]:
@@ -111,7 +116,8 @@ def read_given(options: argparse.Namespace) -> dict[str, Any]:
     settings = given_settings(options)
     FillConfig(**{"temperature": 1.0} | settings)
     try:
-        options.patterns = [re.compile(pattern) for pattern in options.protect_pattern]
+        for pattern in options.protect_pattern:
+            re.compile(pattern)
     except re.error as error:
         raise BlankfillError(f"--protect-pattern: {error}: correct the pattern") from None
     return settings
@@ -126,30 +132,27 @@ def make_augmenter(options: argparse.Namespace, settings: dict[str, Any]) -> "In
         return InfillAugmenter(
             options.model,
             options.tokenizer,
-            protect=[*options.protect, *options.patterns],
+            protect=[*options.protect, *map(re.compile, options.protect_pattern)],
             **{name: getattr(options, name) for name in names},
             **settings,
         )
 
 
-def write_variants(
-    augmenter: "InfillAugmenter", lines: list[Line], n: int, pending: Iterable[str], sink: Sink
-) -> None:
-    """Write the variants of lines whose ids are pending."""
+def write_variants(augmenter: "InfillAugmenter", lines: list[Line], n: int, sink: Sink) -> None:
+    """Write the variants of lines that have no result yet."""
     entities = [line.fields.get("entities") for line in lines]
     needs_none = augmenter.strategy not in OF_LABELS and not any(entities)
     augmented = augmenter.augment(
         [line.text for line in lines], n, None if needs_none else entities, ids=[line.id for line in lines]
     )
     for line, variants in zip(lines, augmented, strict=True):
+        pending = {name.id for name in sink.left(_name(line, n))}
+        columns = ["text", *(["entities"] if "entities" in line.fields else [])]
         for name, variant in zip(_name(line, n), variants, strict=False):
             if name.id in pending:
                 row = {**line.fields, "id": name.id if n > 1 else line.fields.get("id", line.id)}
                 row |= {"source_id": line.id} if n > 1 else {}
-                row |= {
-                    key: variant[key] for key in ("text", "entities") if key == "text" or key in line.fields
-                }
-                sink.write(row, variant["text"])
+                sink.write(row | {key: variant[key] for key in columns}, variant["text"])
 
 
 def _name(line: Line, n: int) -> Iterator[Line]:

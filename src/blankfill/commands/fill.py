@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Iterable, Iterator
 from itertools import groupby, tee
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from .options import add_on_error, add_options, add_settings, make_filler
 
 if TYPE_CHECKING:
     from ..filled import Infill
+    from ..filler import Filler
 
 EXAMPLE = """example:
   echo 'Take ___ tablets a ___.' | mlm-vs-clm fill --model google-bert/bert-base-uncased
@@ -32,23 +34,27 @@ def run(options: argparse.Namespace) -> None:
     """Fill the texts of the input, in order, as they come."""
     source, sink = open_lines(options)
     with sink:
-        filler = make_filler(options)
-        for key, lines in groupby(sink.left(source), key_of_blanks):
-            texts, blanks, ids, read = tee(lines, 4)
-            infills = filler.iter(
-                (line.text for line in texts),
-                (line.fields[key] for line in blanks) if key else options.marker,
-                ids=(line.id for line in ids),
-                on_error=options.on_error,
-                progress=options.progress,
-            )
-            for line, filled in zip(read, infills, strict=True):
-                if filled.reason is not None and not sink.is_json:
-                    print(
-                        f"{source.name}, line {line.number} is left as it is: {filled.reason}",
-                        file=sys.stderr,
-                    )
-                sink.write(describe(line, filled), filled.text if filled.reason is None else line.text)
+        for line, filled in fill_lines(make_filler(options), sink.left(source), options):
+            is_filled = filled.reason is None
+            if not (is_filled or sink.is_json):
+                print(f"{source.name}, line {line.number} is left as it is: {filled.reason}", file=sys.stderr)
+            sink.write(describe(line, filled), filled.text if is_filled else line.text)
+
+
+def fill_lines(
+    filler: "Filler", lines: Iterable[Line], options: argparse.Namespace
+) -> Iterator[tuple[Line, "Infill"]]:
+    """Yield lines with what fills them; those that follow each other and give their blanks under one key are one stream."""
+    for key, lines_of_key in groupby(lines, key_of_blanks):
+        texts, blanks, ids, read = tee(lines_of_key, 4)
+        infills = filler.iter(
+            (line.text for line in texts),
+            (line.fields[key] for line in blanks) if key else options.marker,
+            ids=(line.id for line in ids),
+            on_error=options.on_error,
+            progress=options.progress,
+        )
+        yield from zip(read, infills, strict=True)
 
 
 def key_of_blanks(line: Line) -> str:

@@ -23,8 +23,8 @@ STANDARD = "-"  # standard input or output
 FORMS = ("auto", "jsonl", "lines")
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 BEGUN = ".settings.json"  # the file beside an output that says how it was begun
-# Options that do not change a result.
-CHANGE_NOTHING = ("input", "out", "progress", "device", "batch_tokens", "on_error", "patterns")
+# What does not change a result: some options, and what `add_options` keeps beside them.
+CHANGE_NOTHING = ("input", "out", "progress", "device", "batch_tokens", "on_error", "default_of")
 MODEL_FILES, EDGE = ("*.json", "*.safetensors", "*.txt", "*.model"), 2**16  # bytes at both ends of a file
 
 
@@ -150,12 +150,12 @@ class Sink:
     """Writes results to a file or to standard output, each at once: a JSON object or a plain line per text.
 
     A file that exists already is continued: `left` returns the lines that have no result there. What an interrupted
-    run left of a last line is cut off. `settings` are kept beside the file. A device or pipe takes the results as
-    standard output does. Raises BlankfillError for a file that was begun with other settings, holds something else, or is
-    written by another process.
+    run left of a last line is cut off. `settings` are kept beside the file; an option that is not among them, as it
+    came later, had its default. A device or pipe takes the results as standard output does. Raises BlankfillError for a
+    file that was begun with other settings, holds something else, or is written by another process.
     """
 
-    def __init__(self, name: str, is_json: bool, settings: Mapping[str, Any]):
+    def __init__(self, name: str, is_json: bool, settings: Mapping[str, Any], defaults: Mapping[str, Any]):
         self.name, self.is_json = name, is_json or name.endswith(JSON_SUFFIXES)
         self.done: set[str] = set()
         self.n_done = 0
@@ -169,7 +169,7 @@ class Sink:
             try:
                 self._lock()
                 end = self._take_up(path)
-                self._compare(Path(f"{name}{BEGUN}"), settings)
+                self._compare(Path(f"{name}{BEGUN}"), settings, defaults)
                 self.file.truncate(end)
             except BaseException:
                 self.file.close()
@@ -217,7 +217,7 @@ class Sink:
             raise BlankfillError(f"{place} is no result of this command: give another --out")
         return str(row["id"])
 
-    def _compare(self, path: Path, settings: Mapping[str, Any]) -> None:
+    def _compare(self, path: Path, settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
         """Refuse to continue with other settings than those of `path`; an output without results begins with these."""
         if self.file.tell() and not path.exists():
             raise BlankfillError(
@@ -226,7 +226,7 @@ class Sink:
         if not self.n_done:
             path.write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
             return
-        begun = parse_object(path.read_text(encoding="utf-8", errors="replace"), str(path))
+        begun = {**defaults, **parse_object(path.read_text(encoding="utf-8", errors="replace"), str(path))}
         if changed := sorted(key for key in {*begun, *settings} if begun.get(key) != settings.get(key)):
             raise BlankfillError(
                 f"{self.name} was begun with another {', another '.join(changed)}: give another --out, or delete it to begin again"
@@ -267,7 +267,9 @@ def open_lines(options: Any) -> tuple[Source, Sink]:
         print("Reading texts from the keyboard, one per line; end with Ctrl-D.", file=sys.stderr)
     source = Source(options.input, options.form)
     form = {"form": "jsonl" if source.is_json else "lines"}  # as it was read, by its look or as asked for
-    return source, Sink(options.out, source.is_json, describe_settings(options) | form)
+    settings = describe_settings(options) | form
+    defaults = {name: options.default_of(name) for name in settings}
+    return source, Sink(options.out, source.is_json, settings, defaults)
 
 
 def describe_settings(options: Any) -> dict[str, Any]:

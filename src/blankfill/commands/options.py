@@ -5,18 +5,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..config import FillConfig, types_of_settings
+from ..config import DTYPES, FillConfig, types_of_settings
 from .lines import FORMS, STANDARD
 
 if TYPE_CHECKING:
     from ..filler import Filler
 
-DTYPES = ("auto", "float32", "bfloat16", "float16")
-
 
 def add_options(parser: argparse.ArgumentParser, example: str) -> None:
     """Add where texts come from, where results go (`open_lines`), and which model is used (`make_filler`); show the example."""
     parser.epilog, parser.formatter_class = example, argparse.RawDescriptionHelpFormatter
+    parser.set_defaults(default_of=parser.get_default)  # of the options of each command, too
     parser.add_argument(
         "input",
         nargs="?",
@@ -33,7 +32,9 @@ def add_options(parser: argparse.ArgumentParser, example: str) -> None:
     )
     parser.add_argument("--model", required=True, help="hub id, or folder with safetensors and a tokenizer")
     add_machine_options(parser)
-    parser.add_argument("--dtype", choices=DTYPES, default="auto", help="type of the weights (default: auto)")
+    parser.add_argument(
+        "--dtype", choices=("auto", *DTYPES), default="auto", help="type of the weights (default: auto)"
+    )
     parser.add_argument(
         "--batch-tokens",
         type=int,

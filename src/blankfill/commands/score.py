@@ -1,11 +1,17 @@
 """`mlm-vs-clm score`: say how likely a model finds texts."""
 
 import argparse
+from collections.abc import Iterable, Iterator
 from itertools import groupby, islice
+from typing import TYPE_CHECKING
 
 from ..streams import show_progress
-from .lines import key_of_spans, open_lines
+from .lines import Line, key_of_spans, open_lines
 from .options import add_options, add_settings, given_settings, make_filler
+
+if TYPE_CHECKING:
+    from ..filler import Filler
+    from ..likelihood import Likelihood
 
 EXAMPLE = """example:
   echo 'Take two tablets a day.' | mlm-vs-clm score --model openai-community/gpt2
@@ -39,20 +45,21 @@ def run(options: argparse.Namespace) -> None:
     with sink:
         filler = make_filler(options)
         with show_progress(options.progress, None) as advance:
-            for key, lines in groupby(sink.left(source), key_of_spans):
-                while chunk := [*islice(lines, AT_A_TIME)]:
-                    spans = [line.fields[key] for line in chunk] if key else None
-                    likelihoods = filler.score(
-                        [line.text for line in chunk],
-                        spans,
-                        ids=[line.id for line in chunk],
-                        method=options.method,
-                    )
-                    assert isinstance(likelihoods, list)  # one for each text of a list
-                    for line, likelihood in zip(chunk, likelihoods, strict=True):
-                        row = {"id": line.fields.get("id", line.id), "nats": likelihood.nats}
-                        sink.write(
-                            row | {"characters": likelihood.characters, "tokens": likelihood.tokens},
-                            str(likelihood.nats),
-                        )
-                    advance(len(chunk))
+            for line, likelihood in score_lines(filler, sink.left(source), options.method):
+                row = {"id": line.fields.get("id", line.id), "nats": likelihood.nats}
+                sink.write(
+                    row | {"characters": likelihood.characters, "tokens": likelihood.tokens},
+                    str(likelihood.nats),
+                )
+                advance(1)
+
+
+def score_lines(filler: "Filler", lines: Iterable[Line], method: str) -> Iterator[tuple[Line, "Likelihood"]]:
+    """Yield lines with their likelihoods; scored together are at most AT_A_TIME that give their spans under one key."""
+    for key, lines_of_key in groupby(lines, key_of_spans):
+        while chunk := [*islice(lines_of_key, AT_A_TIME)]:
+            spans = [line.fields[key] for line in chunk] if key else None
+            texts, ids = [line.text for line in chunk], [line.id for line in chunk]
+            likelihoods = filler.score(texts, spans, ids=ids, method=method)
+            assert isinstance(likelihoods, list)  # one for each text of a list
+            yield from zip(chunk, likelihoods, strict=True)

@@ -12,12 +12,8 @@ def align(blanked: BlankedText, text: str) -> FilledText:
     Kept words are matched in order, ignoring case. The words generated in a gap are assigned in order to the words
     missing there, one each; the last one gets the rest; a word that gets none has no span.
     """
-    numbers = blanked.kept_words()
-    generated = find_words(text)
-    matched = _match(
-        [blanked.text[slice(*blanked.words[i])] for i in numbers], [text[slice(*w)] for w in generated]
-    )
-    place_of = {numbers[i]: place for i, place in matched.items()}
+    generated = find_words(text)  # their numbers are called places, those of the words of the document words
+    place_of = _match(blanked, [text[slice(*span)] for span in generated])
     spans: list[CharSpan | None] = [None] * len(blanked.words)
     for word, place in place_of.items():
         spans[word] = generated[place]
@@ -37,26 +33,30 @@ def split_answer(answer: str, n_blanks: int) -> list[str]:
     return fills
 
 
-def _match(kept_words: list[str], generated: list[str]) -> dict[int, int]:
-    """Return the place in `generated` of each matched word of `kept_words` (by number)."""
-    matcher = SequenceMatcher(
-        None, [fold_case(w) for w in kept_words], [fold_case(w) for w in generated], autojunk=False
-    )
-    return {a + k: b + k for a, b, size in matcher.get_matching_blocks() for k in range(size)}
+def _match(blanked: BlankedText, generated: list[str]) -> dict[int, int]:
+    """Return the place in `generated` of each kept word that is found there."""
+    kept = blanked.kept_words()
+    before = [fold_case(blanked.text[slice(*blanked.words[word])]) for word in kept]
+    matcher = SequenceMatcher(None, before, [fold_case(word) for word in generated], autojunk=False)
+    return {
+        word: place
+        for start, place_of_start, size in matcher.get_matching_blocks()
+        for place, word in enumerate(kept[start : start + size], place_of_start)
+    }
 
 
-def _gaps(n_words: int, place_of: dict[int, int], n_found: int) -> Iterator[tuple[list[int], list[int]]]:
+def _gaps(n_words: int, place_of: dict[int, int], n_places: int) -> Iterator[tuple[list[int], list[int]]]:
     """Yield (words without a place, places without a word) of each gap between two matched words."""
     missing: list[int] = []
-    last = -1
+    next_place = 0
     for word in range(n_words + 1):
         if word < n_words and word not in place_of:
             missing.append(word)
             continue
-        place = place_of.get(word, n_found)
+        place = place_of.get(word, n_places)  # behind the last word is the end
         if missing:
-            yield missing, list(range(last + 1, place))
-        missing, last = [], place
+            yield missing, list(range(next_place, place))
+        missing, next_place = [], place + 1
 
 
 def _assign(missing: list[int], places: list[int]) -> Iterator[tuple[int, tuple[int, int]]]:

@@ -153,9 +153,10 @@ class MaskedPasses:
             ]
             rows = self.tokenize([blanked[i] for i in fits], [[tried] * len(blanked[i].blanks) for i in fits])
             for i, values in zip(fits, self.best_log_probabilities(rows), strict=True):
-                for blank, mean in enumerate(np.reshape(values, (-1, tried)).mean(1)):
-                    if round(mean, 6) > best[i][blank]:
-                        best[i][blank], lengths[i][blank] = round(mean, 6), tried
+                means = np.reshape(values, (len(blanked[i].blanks), tried)).mean(1).round(6)
+                is_better = means > best[i]
+                lengths[i] = np.where(is_better, tried, lengths[i]).tolist()
+                best[i] = np.maximum(means, best[i])
         return lengths
 
     def plan(
@@ -163,13 +164,15 @@ class MaskedPasses:
     ) -> list[Work]:
         """Return the documents to be filled under settings by name; every blank is masked unless the context is `leaky`."""
         context, order = settings.get("context", "both"), settings.get("order", "random")
-        n_words = 0 if context == "left" else settings.get("right_words", -1)
+        right_words = settings.get("right_words", -1)
+        sees_all = context != "left" and right_words < 0
+        n_words = 0 if context == "left" else right_words
         pace, plan_order = Pace.of(settings), plan_words if context == "leaky" else plan_slots
         work = []
         for row, text in zip(rows, blanked, strict=True):
             if context != "leaky":
                 row.mask(self.mask_id)
-            sides = None if n_words < 0 else list_right_sides(text, row, self.tokenizer, n_words)
+            sides = None if sees_all else list_right_sides(text, row, self.tokenizer, n_words)
             work.append(Work(row, plan_order(row, order, pace, seed), sides))
         return work
 
@@ -202,9 +205,9 @@ class MaskedPasses:
         rows = [work.row for work in batch]
         logits = self.logits(rows, views, candidates)
         for chunk, bias in self._legal(rows, candidates, logits):
-            chunk += bias
+            chunk += bias  # changes `logits`, of which it is a view
         check_finite(logits, [rows[i].id for i, _ in candidates])
-        accepted = self._accept(batch, candidates, logits)
+        accepted = self._accept(batch, logits)
         if len(accepted) < len(candidates):
             logits = logits[accepted]
         filled = [candidates[n] for n in accepted]
@@ -227,27 +230,27 @@ class MaskedPasses:
     def _legal(
         self, rows: list[TokenRow], slots: Slots, logits: torch.Tensor
     ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-        """Yield parts of the logits, each with the bias that bars the tokens which may not fill its slots."""
+        """Yield parts of the logits, views of them, each with the bias that bars the tokens which may not fill its slots."""
         kinds = torch.tensor([rows[i].kinds[slot] for i, slot in slots], device=logits.device)
         for chunk, kind in zip(logits.split(HEAD_ROWS), kinds.split(HEAD_ROWS), strict=True):
             yield chunk, self.bias[kind]
 
-    def _accept(self, batch: list[Work], candidates: Slots, logits: torch.Tensor) -> list[int]:
-        """Return which candidates are filled now (indices)."""
-        score_slots, scores = batch[0].order.score_slots, []
+    def _accept(self, batch: list[Work], logits: torch.Tensor) -> list[int]:
+        """Return which candidates, listed document by document, are filled now (indices)."""
+        score_slots, scores = batch[0].order.score_slots, []  # one kind of order serves all documents
         if score_slots:
             scores = torch.cat([score_slots(chunk) for chunk in logits.split(HEAD_ROWS)]).tolist()
-        number = {pair: n for n, pair in enumerate(candidates)}
-        accepted, done = [], 0
-        for i, work in enumerate(batch):
-            n = len(work.order.candidates())
-            accepted += [number[i, slot] for slot in work.order.accept(scores[done : done + n])]
-            done += n
+        accepted, start = [], 0
+        for work in batch:
+            slots = work.order.candidates()
+            index_of = {slot: index for index, slot in enumerate(slots, start)}
+            accepted += [index_of[slot] for slot in work.order.accept(scores[start : start + len(slots)])]
+            start += len(slots)
         return accepted
 
     def _record(self, batch: list[Work], filled: Slots, logits: torch.Tensor, tokens: list[int]) -> None:
         """Record for an order that masks slots again how likely each token was."""
-        if not batch[0].order.needs_probabilities:
+        if not batch[0].order.needs_probabilities:  # one kind of order serves all documents
             return
         chosen = torch.tensor(tokens, device=logits.device)[:, None]
         chunks = zip(logits.split(HEAD_ROWS), chosen.split(HEAD_ROWS), strict=True)

@@ -12,6 +12,7 @@ import torch
 from transformers import PreTrainedModel
 
 from ..networks.attention import kept_in, read_by_products
+from ..networks.families import parts_of
 from ..networks.sizes import first_position, hidden_states, output_layer
 from ..networks.trimming import finish_layer, has_plain_layers
 from .caches import make_cache
@@ -21,10 +22,11 @@ LONGEST = 4  # tokens of a document read at a time at most, or padding would cos
 
 
 def can_pack(model: PreTrainedModel) -> bool:
-    """Return whether tokens can be read packed: by a BERT decoder with torch's attention and plain layers."""
+    """Return whether tokens can be read packed: by a decoder with positions from 0, torch's attention and plain layers."""
     config = model.config
-    plain = config.model_type == "bert" and config.is_decoder and not config.add_cross_attention
-    return plain and config._attn_implementation == "sdpa" and has_plain_layers(model)
+    if config._attn_implementation != "sdpa" or not has_plain_layers(model):
+        return False
+    return config.is_decoder and not config.add_cross_attention and not first_position(model)
 
 
 class Reader:
@@ -55,8 +57,8 @@ class PackedReader(Reader):
 
     def __init__(self, model: PreTrainedModel, batch: list[Walk]):
         super().__init__(model, batch)
-        base: Any = model.base_model
-        self.embeddings, self.layers, config = base.embeddings, base.encoder.layer, model.config
+        parts: Any = parts_of(model)
+        self.embeddings, self.layers, config = parts.embeddings, parts.layers, model.config
         self.heads, self.device = config.num_attention_heads, model.device
         shape = (
             len(batch),
@@ -98,7 +100,7 @@ class PackedReader(Reader):
         hidden = self.embeddings(input_ids=at[0], position_ids=at[1])[0]
         last = n_read.cumsum(0) - 1
         for layer, buffers in zip(self.layers, self.kept, strict=True):
-            read = self._attend(layer.attention.self, hidden, buffers, (rows, columns, places), seen)
+            read = self._attend(layer.attention, hidden, buffers, (rows, columns, places), seen)
             if layer is self.layers[-1]:
                 read, hidden = read[last], hidden[last]
             hidden = finish_layer(layer, read, hidden)

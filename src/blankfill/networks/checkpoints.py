@@ -19,6 +19,7 @@ from transformers import (
 from transformers.models.auto import modeling_auto as hf
 
 from ..errors import BlankfillError
+from .families import BERT_LIKE, family_of
 from .folders import (
     SETTINGS,
     check_class_files,
@@ -31,7 +32,6 @@ from .folders import (
     list_missing,
     read_settings,
 )
-from .sizes import BERT_LIKE
 
 AUTO_CLASSES: dict[str, Any] = {
     "masked": AutoModelForMaskedLM,
@@ -170,7 +170,7 @@ def make_switchable(model: PreTrainedModel) -> None:
 
     Raises BlankfillError for a network that cannot be both.
     """
-    if model.config.model_type not in BERT_LIKE and getattr(model.config, "is_causal", True):
+    if family_of(model.config).switch == "is_causal" and getattr(model.config, "is_causal", True):
         raise BlankfillError(
             f"objective hybrid needs a {' or '.join(BERT_LIKE)} model, or a causal one with model.bidirectional=true; "
             f"this one is {model.config.model_type}"
@@ -186,8 +186,7 @@ def switch(model: PreTrainedModel, kind: str) -> None:
 
 
 def _set_sides(config: PreTrainedConfig, kind: str) -> None:
-    name = "is_decoder" if config.model_type in BERT_LIKE else "is_causal"
-    setattr(config, name, kind == "causal")
+    setattr(config, family_of(config).switch, kind == "causal")
 
 
 def find_reason(error: Exception) -> str:

@@ -8,9 +8,9 @@ import torch
 from transformers import PreTrainedModel
 
 from ..errors import BlankfillError
+from .families import family_of
 
 HEAD_ROWS = 256  # positions through the output layer at a time: their logits stay in a CPU's cache
-BERT_LIKE = ("bert", "roberta", "xlm-roberta", "camembert")  # encoders whose layers have the same parts
 LIMITS = (
     "max_position_embeddings",
     "max_seq_len",
@@ -25,9 +25,6 @@ ATTENTION_WINDOWS = {
     "attention_chunk_size": "chunk",
     "window_size": "local",
 }
-# The modules between the last hidden states and the logits, in order, by model type. Any other type is run whole.
-HEADS = {"bert": ("cls",), "modernbert": ("head", "decoder")}
-HEADS |= dict.fromkeys((*BERT_LIKE[1:], "gpt2", "llama", "t5", "bart"), ("lm_head",))
 
 
 def _with_head(model: Any) -> Any:
@@ -36,8 +33,8 @@ def _with_head(model: Any) -> Any:
 
 
 def _head_modules(model: PreTrainedModel) -> list[torch.nn.Module]:
-    names = HEADS.get(model.config.model_type)
-    return [getattr(model, name) for name in names] if names else [model.get_output_embeddings()]
+    names = family_of(model.config).head
+    return [getattr(model, name) for name in names] or [model.get_output_embeddings()]
 
 
 def hidden_states(model: PreTrainedModel, inputs: dict[str, Any]) -> torch.Tensor:
@@ -45,13 +42,13 @@ def hidden_states(model: PreTrainedModel, inputs: dict[str, Any]) -> torch.Tenso
 
     `inputs` has input_ids, usually attention_mask, and decoder_input_ids for an encoder-decoder; anything else
     (past_key_values, use_cache) is passed on, and nothing is cached unless asked. Positions count from 0 whatever the
-    model. For a type that is not in HEADS these are the logits.
+    model. Of a family without a known head these are the logits.
     """
     if getattr(model.config, "use_cache", False) and "past_key_values" not in inputs:
         inputs = {"use_cache": False} | inputs
     if "position_ids" in inputs and (first := first_position(model)):
         inputs = inputs | {"position_ids": inputs["position_ids"] + first}
-    if _with_head(model).config.model_type not in HEADS:
+    if not family_of(_with_head(model).config).head:
         return model(**inputs).logits
     base: Any = model.base_model
     if "decoder_input_ids" not in inputs:
@@ -72,7 +69,7 @@ def output_layer(model: PreTrainedModel) -> Callable[[torch.Tensor], torch.Tenso
     T5 scales a tied output layer down; BART adds a bias that is not a parameter.
     """
     carrier = _with_head(model)
-    if carrier.config.model_type not in HEADS:
+    if not family_of(carrier.config).head:
         return torch.nn.Identity()
     modules = _head_modules(carrier)
     if getattr(carrier.config, "scale_decoder_outputs", False):
@@ -87,11 +84,11 @@ def split_output_layer(
 ) -> tuple[Callable[[torch.Tensor], torch.Tensor], torch.Tensor, torch.Tensor | None] | None:
     """Return `output_layer` as the function before its last product, and the weight and bias (or None) of that product.
 
-    None for a type that is not in HEADS, and for a last module that is no plain linear layer.
+    None for a family without a known head, and for a last module that is no plain linear layer.
     """
     carrier = _with_head(model)
     linear, whole = carrier.get_output_embeddings(), output_layer(model)
-    if carrier.config.model_type not in HEADS or type(linear) is not torch.nn.Linear:
+    if not family_of(carrier.config).head or type(linear) is not torch.nn.Linear:
         return None
     if hasattr(carrier, "final_logits_bias"):
         return torch.nn.Identity(), linear.weight, carrier.final_logits_bias[0]

@@ -20,17 +20,17 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from .attention import NAME as FAST
 from .attention import attend
+from .families import Layer, parts_of
 from .linear import Prepacked, multiply_add, multiply_gelu, packs_late
-from .sizes import BERT_LIKE, hidden_states
+from .sizes import hidden_states
 
 STRETCH = 2048  # tokens through a CPU at a time: more do not stay in its cache
 
 
 def can_trim(model: PreTrainedModel) -> bool:
     """Return whether the last layer can be trimmed: of a BERT or RoBERTa encoder with torch's attention and plain layers."""
-    config = model.config
-    is_plain = config._attn_implementation in ("sdpa", FAST)
-    return config.model_type in BERT_LIKE and not config.is_decoder and is_plain and has_plain_layers(model)
+    is_plain = model.config._attn_implementation in ("sdpa", FAST)
+    return is_plain and has_plain_layers(model) and not model.config.is_decoder
 
 
 def has_plain_layers(model: PreTrainedModel) -> bool:
@@ -38,12 +38,10 @@ def has_plain_layers(model: PreTrainedModel) -> bool:
 
     Asked at every call, as both can be put into a network, and taken out, at any time.
     """
-    if model.config.model_type not in BERT_LIKE:
+    parts = parts_of(model)
+    if not parts or any(map(is_changed, (model.base_model, *parts.encoder.modules()))):
         return False
-    base: Any = model.base_model
-    if any(map(is_changed, (base, *base.encoder.modules()))):
-        return False
-    return all(type(product) is nn.Linear for layer in base.encoder.layer for product in _products(layer))
+    return all(type(product) is nn.Linear for layer in parts.layers for product in _products(layer))
 
 
 def is_changed(module: nn.Module) -> bool:
@@ -52,8 +50,8 @@ def is_changed(module: nn.Module) -> bool:
     return bool(is_patched or module._forward_hooks or module._forward_pre_hooks)
 
 
-def _products(layer: Any) -> tuple[nn.Module, ...]:
-    attention, blocks = layer.attention.self, (layer.attention.output, layer.intermediate, layer.output)
+def _products(layer: Layer) -> tuple[nn.Module, ...]:
+    attention, blocks = layer.attention, (layer.attention_output, layer.intermediate, layer.output)
     return (attention.query, attention.key, attention.value, *(block.dense for block in blocks))
 
 
@@ -62,26 +60,25 @@ def states_where(model: PreTrainedModel, inputs: dict[str, Any], wanted: torch.T
 
     Of `hidden_states(model, inputs)`; a last layer of BERT's parts reads no other place, but as keys and values.
     """
-    config = model.config
-    if config.model_type not in BERT_LIKE or config.chunk_size_feed_forward or not wanted.any():
+    parts = parts_of(model)
+    if not parts or model.config.chunk_size_feed_forward or not wanted.any():
         return hidden_states(model, inputs)[wanted]
-    base: Any = model.base_model
-    last = base.encoder.layer[-1].attention
-    last.forward = partial(_attend_where, last, wanted)
+    last = parts.layers[-1]
+    last.block.forward = partial(_attend_where, last, wanted)
     try:
         return hidden_states(model, inputs)[0]
     finally:
-        del last.forward
+        del last.block.forward
 
 
 def _attend_where(
-    layer: Any, wanted: torch.Tensor, hidden: torch.Tensor, mask: torch.Tensor | None = None, **settings
+    layer: Layer, wanted: torch.Tensor, hidden: torch.Tensor, mask: torch.Tensor | None = None, **settings
 ) -> tuple[torch.Tensor, None]:
     """Return the output (1, n, width) of a layer's attention at the wanted places, whose queries alone it makes.
 
     A causal network without a mask, one with a cache, and attention without an interface make all queries.
     """
-    asked, attention = wanted, layer.self
+    asked, attention = wanted, layer.attention
     attend_to = ALL_ATTENTION_FUNCTIONS.get(attention.config._attn_implementation)
     is_causal = mask is None and (attention.config.is_decoder or attention.is_causal)
     if attend_to is None or is_causal or settings.get("past_key_values") is not None:
@@ -98,7 +95,7 @@ def _attend_where(
             mask = mask.gather(2, places[:, None, :, None].expand(-1, mask.shape[1], -1, mask.shape[3]))
         chances = {"dropout": attention.dropout.p if attention.training else 0.0}
         read = _attend_by(attend_to, attention, asking, hidden, mask, **chances)
-    return layer.output(read[asked][None], asking[asked][None]), None
+    return layer.attention_output(read[asked][None], asking[asked][None]), None
 
 
 def are_few(model: PreTrainedModel, n_slots: int) -> bool:
@@ -154,25 +151,25 @@ def _whole(
 def _trimmed(
     model: PreTrainedModel, ids: torch.Tensor, seen: torch.Tensor | None, slots: list[list[int]]
 ) -> torch.Tensor:
-    base: Any = model.base_model
-    most, layers = max(map(len, slots)), base.encoder.layer
+    parts: Any = parts_of(model)
+    most, layers = max(map(len, slots)), parts.layers
     mask = None if seen is None else seen[:, None, None, :]
-    hidden = base.embeddings(input_ids=ids)
+    hidden = parts.embeddings(input_ids=ids)
     for layer in layers[:-1]:
-        hidden = finish_layer(layer, _attend(layer.attention.self, hidden, hidden, mask), hidden)
+        hidden = finish_layer(layer, _attend(layer.attention, hidden, hidden, mask), hidden)
     padded = [places + [0] * (most - len(places)) for places in slots]
     index = torch.tensor(padded, dtype=torch.long, device=ids.device)
     asking = hidden.gather(1, index[:, :, None].expand(-1, -1, hidden.shape[-1]))
     ask = _attend_in_input if are_few(model, most) else _attend
-    answer = ask(layers[-1].attention.self, asking, hidden, mask)
+    answer = ask(layers[-1].attention, asking, hidden, mask)
     states = finish_layer(layers[-1], answer, asking)
     counts = torch.tensor([len(places) for places in slots], device=ids.device)
     return states[torch.arange(most, device=ids.device) < counts[:, None]]
 
 
-def finish_layer(layer: Any, read: torch.Tensor, asking: torch.Tensor) -> torch.Tensor:
-    """Return the output of a BERT layer from its input `asking` and its attention `read` (..., width), without dropout."""
-    mixed, widened, output = layer.attention.output, layer.intermediate, layer.output
+def finish_layer(layer: Layer, read: torch.Tensor, asking: torch.Tensor) -> torch.Tensor:
+    """Return the output of a layer from its input `asking` and its attention `read` (..., width), without dropout."""
+    mixed, widened, output = layer.attention_output, layer.intermediate, layer.output
     middle = mixed.LayerNorm(multiply_add(mixed.dense, read, asking))
     if isinstance(widened.intermediate_act_fn, GELUActivation):
         wide = multiply_gelu(widened.dense, middle)
@@ -221,12 +218,11 @@ def _attend_in_input(
 
 def trim_sizes(model: PreTrainedModel, sizes: dict[str, int], n_slots: int) -> dict[str, int]:
     """Return parameter counts in which the parts of the last layer used at the slots alone count as output layer."""
-    if not can_trim(model):
+    parts = parts_of(model)
+    if not parts or not can_trim(model):
         return sizes
-    base: Any = model.base_model
-    layer = base.encoder.layer[-1]
-    spared = sum(parameter.numel() for parameter in layer.parameters())
+    spared = sum(parameter.numel() for parameter in parts.stack[-1].parameters())
     if not are_few(model, n_slots):
-        everywhere = (layer.attention.self.key, layer.attention.self.value)
+        everywhere = (parts.layers[-1].attention.key, parts.layers[-1].attention.value)
         spared -= sum(parameter.numel() for module in everywhere for parameter in module.parameters())
     return sizes | {"body": sizes["body"] - spared, "head": sizes["head"] + spared}

@@ -11,6 +11,7 @@ import yaml
 from ..errors import StudyError
 from ..stats import ALPHA, FEWEST_UNITS
 from .cells import Comparison
+from .forms import ADVICE, RULES, check_form
 
 EDITION = 3  # of the rules; the first edition's verdicts are in results/first-edition
 VERSION = 2  # raised when the code comes to decide the same rules otherwise
@@ -37,9 +38,10 @@ def load_rules(path: Path, main: tuple[str, float], track: str = MATCHED) -> lis
 def read_rules(path: Path) -> list[dict]:
     """Return the claims of a file as they stand there.
 
-    Raises StudyError for a claim that lacks a key, a condition without a name, and a gate or kind of either that is unknown.
+    Raises StudyError for a claim that lacks a key, a condition without a name, a gate or kind of either that is unknown, and a
+    value of another kind than `forms.RULES` has.
     """
-    rules = _parse(Path(path).read_text(encoding="utf-8"))
+    rules = _parse(Path(path), Path(path).read_text(encoding="utf-8"))
     for rule in rules:
         claim = f"{path}: claim {rule.get('id', '?')}"
         _check(claim, KEYS, rule)
@@ -52,7 +54,7 @@ def _check(place: str, keys: Sequence[str], rule: dict) -> None:
     """Raise StudyError where a claim or a condition lacks one of its keys, or has an unknown kind or gate."""
     from .answers import KINDS
 
-    if absent := [key for key in keys if key not in rule]:
+    if absent := [key for key in keys if rule.get(key) is None]:
         raise StudyError(f"{place} has no {absent[0]}: add it")
     for key, choices in (("kind", KINDS), ("gate", GATES)):
         if key in rule and rule[key] not in choices:
@@ -60,9 +62,15 @@ def _check(place: str, keys: Sequence[str], rule: dict) -> None:
 
 
 @lru_cache(maxsize=4)
-def _parse(text: str) -> list[dict]:
-    """Return the claims of a text, which nobody changes: a report asks for them hundreds of times."""
-    return yaml.safe_load(text)
+def _parse(path: Path, text: str) -> list[dict]:
+    """Return the claims of a file's text, which nobody changes: a report asks for them hundreds of times."""
+    try:
+        rules = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 0
+        raise StudyError(f"{path}, line {line}: {error.problem}: {ADVICE}") from None
+    check_form(path, rules, RULES)
+    return rules
 
 
 def list_tracks(rule: dict) -> list[str]:

@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from ..stats import PairedDifference, average_runs
+from ..stats import PairedDifference, average_crossed
 from ..tasks import TASKS
 from ..tasks.outcome import weigh_clusters
 from .cells import Comparison, ScoredCell, TrainedCell, group_by
@@ -156,8 +156,7 @@ def compare_trained(
     if len(widths) > 1:
         return PairedDifference(reason="not trained with as many task seeds")
     differences = np.array([a - b for a, b in scores])  # (texts, task seeds, 1 + draws)
-    runs = differences.mean(axis=1) if len(pairs) > 1 else differences[0]
-    return replace(average_runs(runs, n), runs=len(pairs))
+    return replace(average_crossed(differences, n), runs=len(pairs))
 
 
 def _pair_texts(

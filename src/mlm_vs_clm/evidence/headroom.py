@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from ..stats import PairedDifference, average_runs
+from ..stats import PairedDifference, average_crossed
 from ..tasks import TASKS
 from .cells import TrainedCell, group_by
 from .competence import Place, mark, to_place
@@ -70,20 +70,19 @@ def _share(
     if len({score.shape for score in scores}) > 1:
         return {"reason": "not trained with as many task seeds"}
     top, arm, floor = scores[0], np.array(scores[1 : 1 + len(arms)]), np.array(scores[1 + len(arms) :])
-    axis = 1 if len(arms) > 1 else 0  # one text: its task models are the runs
-    above, room = (arm - floor).mean(axis=axis), (top - floor).mean(axis=axis)
-    headroom = average_runs(room, n)
+    above, room = arm - floor, top - floor
+    headroom = average_crossed(room, n)
     detectable = smallest_detectable_effect(headroom.standard_error, headroom.degrees)
     has_room = bool(headroom.difference > detectable)
     values = {"real_value": top[:, 0].mean(), "unfilled_value": floor[..., 0].mean()}
     values |= {"utility": arm[..., 0].mean(), "headroom": headroom.difference, "detectable": detectable}
-    values |= {"room": "yes" if has_room else "no", "n": n, "runs": len(room)}
+    values |= {"room": "yes" if has_room else "no", "n": n, "runs": headroom.runs}
     if not has_room:
         numbers = (
             f"{headroom.difference:.3f}, and {detectable:.3f} is the smallest difference that would be found"
         )
         return values | {"reason": f"{NO_ROOM}: real text is above unfilled text by {numbers}"}
-    estimate = average_runs(_linearise(above, room), n)
+    estimate = average_crossed(_linearise(above, room), n)
     return values | {"value": estimate.difference, "low": estimate.low, "high": estimate.high, "reason": ""}
 
 
@@ -104,9 +103,9 @@ def _compare_floor(
 
 
 def _linearise(above: np.ndarray, room: np.ndarray) -> np.ndarray:
-    """Return values (runs, 1 + draws) whose mean is the ratio of the means, and which vary as it does (delta method)."""
-    whole = room[:, 0].mean()
-    ratio = above[:, 0].mean() / whole
+    """Return values (runs, seeds, 1 + draws) whose mean is the ratio of the means, and which vary as it does (delta method)."""
+    whole = room[..., 0].mean()
+    ratio = above[..., 0].mean() / whole
     return ratio + (above - ratio * room) / whole
 
 

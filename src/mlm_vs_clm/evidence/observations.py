@@ -31,6 +31,7 @@ from ..errors import StudyError
 from ..files import STUDY, read_parquet, write_parquet
 from .cells import Cell, ScoredCell
 from .documents import NAMES, group_rows, read_clusters, read_statistics, to_cell
+from .forms import DESIGN, check_form
 
 PACKED = ("documents", "measures", "units")
 PLAIN = ("cells", "trainings")
@@ -104,6 +105,7 @@ def load_observations(folder: Path) -> Observations:
     """Return the frames of a study; raises StudyError where one is absent or not readable."""
     try:
         about = yaml.safe_load((folder / STUDY).read_text(encoding="utf-8"))["study"]
+        check_form(folder / STUDY, about, DESIGN, "study")
         packed = {name: read_parquet(folder / f"{name}.parquet") for name in PACKED}
         plain = {name: read_frame(folder / f"{name}.csv") for name in PLAIN}
         for name in OPTIONAL:

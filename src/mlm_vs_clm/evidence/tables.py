@@ -12,6 +12,7 @@ from ..errors import StudyError
 from ..files import hash_lines, list_hashes, list_studies
 from ..tasks import TASKS
 from .columns import COLUMNS, FLAG, KEYS, NOTE, NUMBER, TABLES
+from .forms import NAMED, check_form
 
 STUDY = "study"  # a table of one row, in the settings of the study
 OVERALL = "overall"  # all corpora together
@@ -92,6 +93,7 @@ def read_study(folder: Path) -> pd.DataFrame:
     path = Path(folder) / "study.yaml"
     try:
         about = yaml.safe_load(path.read_text(encoding="utf-8"))[STUDY]
+        check_form(path, about, NAMED, STUDY)
         return tidy(STUDY, pd.DataFrame([{name: about[name] for name in COLUMNS[STUDY]}]))
     except (OSError, yaml.YAMLError, KeyError, TypeError):
         raise StudyError(f"no key `study` in {path}: run `make reproduce` first") from None

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import StudyError
-from ..hardware import DTYPES
+from ..hardware import PRECISIONS
 from .metric import PRE_SPLIT, Metric, mean_statistics, normalise
 
 BATCH = 16
@@ -62,14 +62,14 @@ def match(candidate: tuple, reference: tuple) -> float:
 class Encoder:
     """A local folder or hub id of an encoder, loaded when first used, cut after layer `layers`.
 
-    `precision` is a key of hardware.DTYPES. Texts of equal token count share a batch, so there is no
+    `precision` is a key of hardware.PRECISIONS. Texts of equal token count share a batch, so there is no
     padding, and a text's vectors do not depend on its neighbours, in either precision.
     """
 
     def __init__(self, source: str | Path, name: str, layers: int, precision: str, device: str):
         self.source, self.name, self.layers = source, name, layers
         self.precision, self.device = precision, device
-        self.is_low = DTYPES[precision] == "bfloat16"
+        self.is_low = PRECISIONS[precision] == "bfloat16"
         self.remembered: OrderedDict[str, tuple] = OrderedDict()
 
     @cached_property
@@ -95,7 +95,7 @@ class Encoder:
     def signature(self) -> str:
         """Name, weights, layer and precision; no local path."""
         return (
-            f"encoder:{self.name}|sha256:{hash_weights(self.folder)}|layer:{self.layers}|{DTYPES[self.precision]}"
+            f"encoder:{self.name}|sha256:{hash_weights(self.folder)}|layer:{self.layers}|{PRECISIONS[self.precision]}"
             f"|windows:halved|bert-score:{version('bert-score')}"
         )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..hardware import DTYPES, torch_dtype
+from ..hardware import PRECISIONS, torch_dtype
 from .meteor import hash_wordnet, read_wordnet
 from .metric import PRE_SPLIT, Metric, normalise, share_statistics
 
@@ -49,14 +49,14 @@ def count_nonwords(fills: list[list[str]], is_word: Callable[[str], bool]) -> np
 def make_perplexity(folder: Path, name: str, precision: str, device: str) -> Metric:
     """Return the perplexity per word under the causal model of a folder: a word of many tokens counts once."""
     count = _per_word(lambda text: measure_nats(text, *load_language_model(folder, precision, device)))
-    signature = f"perplexity per word|pooled|model:{name}|{DTYPES[precision]}|{PRE_SPLIT}"
+    signature = f"perplexity per word|pooled|model:{name}|{PRECISIONS[precision]}|{PRE_SPLIT}"
     return Metric(count, lambda: signature)
 
 
 def make_grammar(folder: Path, name: str, precision: str, device: str) -> Metric:
     """Return the share (0-1) of words that the grammar tagger of a folder would change; see training.onnx.read_tagger."""
     count = _per_word(lambda text: count_mistakes(text.split(), *load_tagger(folder, precision, device)))
-    signature = f"words with a mistake|pooled|tagger:{name}|{DTYPES[precision]}|{PRE_SPLIT}|scale:0-1"
+    signature = f"words with a mistake|pooled|tagger:{name}|{PRECISIONS[precision]}|{PRE_SPLIT}|scale:0-1"
     return Metric(count, lambda: signature)
 
 

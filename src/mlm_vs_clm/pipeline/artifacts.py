@@ -84,7 +84,7 @@ class Runtime:
     device: str = "cpu"  # or "auto": a stage that needs one chooses it
     threads: int = 0
     show_progress: bool = True
-    line: int = 0
+    line: int = 0  # of the terminal, for a bar below that of the study; 0: there is none above
     rules: str = ""
     micro_batch_documents: int = 0
     checkpoint_seconds: float = 90.0

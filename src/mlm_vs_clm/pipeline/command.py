@@ -30,7 +30,7 @@ from .cluster import NO_SLURM, explain_cluster
 from .composing import CONF, Composed, compose, set_tokens
 from .config import Config, register
 from .effects import refuse_ignored
-from .overrides import allow_open, expand_home, explain_override
+from .overrides import allow_open, expand_home, explain_override, refuse_repeated
 
 MISTAKES = (StudyError, HydraException, OmegaConfBaseException)
 
@@ -139,6 +139,7 @@ def command(run: Callable[[Job], None]) -> Callable[[], None]:
         # Hydra takes -m before or behind all settings, not between them.
         sys.argv[1:] = sorted(words, key=lambda word: word not in SWEEP)
         try:
+            refuse_repeated(words)
             if {"-h", "--help"} & set(sys.argv[1:]):
                 show_help(run)
             else:

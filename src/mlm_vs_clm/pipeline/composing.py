@@ -40,6 +40,7 @@ def compose(
             OmegaConf.update(raw, key, value)
         config = to_config(raw)
     check_budget(config, typed)
+    check_patience(config, typed)
     for name in list(config.model.training):
         if f"scale.training.{name}" in typed and f"model.training.{name}" not in typed:
             del config.model.training[name]  # what is typed wins over a model's own file
@@ -71,6 +72,19 @@ def check_budget(config: Config, typed: set[str]) -> None:
         )
     if has_tokens:
         scale.minutes = 0.0
+
+
+def check_patience(config: Config, typed: set[str]) -> None:
+    """Raise StudyError for a patience that is typed and that no training can run out of before its end.
+
+    One of a scale's file may be: a track may ask for fewer budgets.
+    """
+    training = config.scale.training
+    if "scale.training.patience" in typed and training.patience >= max(training.budgets, 1):
+        raise StudyError(
+            f"scale.training.patience={training.patience} has no effect with scale.training.budgets={training.budgets}: "
+            "give a smaller one, or more budgets"
+        )
 
 
 def set_tokens(config: Config, tokens: int) -> Config:

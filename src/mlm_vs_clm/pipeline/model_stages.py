@@ -3,7 +3,7 @@
 import json
 import math
 from contextlib import AbstractContextManager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ..training.loop import Trainer
     from ..training.noise import TokenizedDocument
+    from ..training.settings import Training, TrainingTexts
 
 
 TIMED_TOKENS = 6_000  # of each training that is timed
@@ -82,22 +83,18 @@ def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, run
     """Return a training with the settings, before its first step."""
     from blankfill.networks.checkpoints import load_tokenizer
 
-    from ..training.batches import choose_unique, tokenize
-    from ..training.canaries import plant
     from ..training.noise import Noise, TrainedObjective
     from ..training.objectives import OBJECTIVES
     from ..training.preparation import prepare
-    from ..training.settings import Training, TrainingTexts
+    from ..training.settings import Training
     from ..training.sources import load_start, read_start_info
     from ..training.starts import set_output_bias
 
     silence_libraries()
-    objective = dict(settings["objective"])
-    objective_name = objective.pop("name")
-    kind = OBJECTIVES[objective_name].kind
-    corpora = {key.removeprefix("corpus/"): path for key, path in inputs.items() if key != "start"}
+    noise = dict(settings["objective"])
+    objective = noise.pop("name")
     tokenizer = load_tokenizer(inputs["start"])
-    model = load_start(inputs["start"], kind, tokenizer)
+    model = load_start(inputs["start"], OBJECTIVES[objective].kind, tokenizer)
     training = Training(
         **settings["training"],
         micro_batch_documents=runtime.micro_batch_documents,
@@ -105,12 +102,23 @@ def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, run
         seed=settings["seed"],
         device=choose_device(runtime.device),
     )
-    kind_read = "causal" if objective_name == "hybrid" else kind
-    documents_per_corpus = training.dev_documents // len(corpora)
+    texts = _read_texts(inputs, objective, training)
+    info = read_start_info(inputs["start"])
+    if info is None or info.has_new_head:
+        set_output_bias(model, [document for documents in texts.learned.values() for document in documents])
+    return prepare(model, tokenizer, texts, TrainedObjective(objective, Noise(**noise)), training, folder)
 
-    def read(path: Path, split: str, most: int | None = None) -> "list[TokenizedDocument]":
-        return [*_tokenize_split(inputs["start"], path, split, most, training.max_subwords, kind_read)]
 
+def _read_texts(inputs: dict[str, Path], objective: str, training: "Training") -> "TrainingTexts":
+    """Return the documents of each corpus that a training reads; StudyError for more `unique_tokens` than any corpus has."""
+    from ..training.batches import choose_unique
+    from ..training.objectives import OBJECTIVES
+    from ..training.settings import TrainingTexts
+
+    definition = OBJECTIVES[objective]
+    kind = "causal" if objective == "hybrid" else definition.kind
+    read = partial(_tokenize_split, inputs["start"], training.max_subwords, kind)
+    corpora = {key.removeprefix("corpus/"): path for key, path in inputs.items() if key != "start"}
     tokenized = {name: read(path, "pretrain") for name, path in corpora.items()}
     lengths = {name: [len(document.ids) for document in documents] for name, documents in tokenized.items()}
     most = max(map(sum, lengths.values()))
@@ -119,34 +127,39 @@ def _prepare_training(settings: dict, inputs: dict[str, Path], folder: Path, run
             f"scale.training.unique_tokens={training.unique_tokens}: no corpus has more than {most} tokens to train on: "
             "give fewer, or 0 for all"
         )
-    learned = {
-        name: [
-            documents[i] for i in choose_unique(lengths[name], training.unique_tokens, training.seed, name)
-        ]
-        for name, documents in tokenized.items()
-    }
-    if training.canaries:
-        for name, path in corpora.items():
-            held_out, documents = load_split(path, "test"), load_split(path, "pretrain")
-            planted = plant(held_out, documents, training.canaries, training.canary_copies, training.seed)
-            texts_planted = [canary.text for canary in planted]
-            learned[name] += tokenize(texts_planted, tokenizer, training.max_subwords, kind_read)
-    texts = TrainingTexts(
-        learned, {name: read(path, "dev", documents_per_corpus) for name, path in corpora.items()}
+    learned = {}
+    for name, path in corpora.items():
+        unique = choose_unique(lengths[name], training.unique_tokens, training.seed, name)
+        learned[name] = [tokenized[name][i] for i in unique]
+        if training.canaries:
+            learned[name] += _tokenize_canaries(inputs["start"], path, kind, training)
+    most_dev = training.dev_documents // len(corpora)
+    paired = corpora if definition.reads_pairs else {}
+    return TrainingTexts(
+        learned,
+        dev={name: [*read(path, "dev", most_dev)] for name, path in corpora.items()},
+        pairs={name: [*read(path, "dev")] for name, path in paired.items()},
     )
-    if OBJECTIVES[objective_name].reads_pairs:
-        texts.pairs.update({name: read(path, "dev") for name, path in corpora.items()})
-    info = read_start_info(inputs["start"])
-    if info is None or info.has_new_head:
-        set_output_bias(model, [document for documents in texts.learned.values() for document in documents])
-    return prepare(
-        model, tokenizer, texts, TrainedObjective(objective_name, Noise(**objective)), training, folder
-    )
+
+
+def _tokenize_canaries(
+    start: Path, corpus: Path, kind: str, training: "Training"
+) -> "list[TokenizedDocument]":
+    """Return the copies of a corpus's canaries that a training reads beside its documents."""
+    from blankfill.networks.checkpoints import load_tokenizer
+
+    from ..training.batches import tokenize
+    from ..training.canaries import plant
+
+    held_out, documents = load_split(corpus, "test"), load_split(corpus, "pretrain")
+    planted = plant(held_out, documents, training.canaries, training.canary_copies, training.seed)
+    texts = [canary.text for canary in planted]
+    return tokenize(texts, load_tokenizer(start), training.max_subwords, kind)
 
 
 @lru_cache(maxsize=12)
 def _tokenize_split(
-    start: Path, corpus: Path, split: str, most: int | None, max_subwords: int, kind: str
+    start: Path, max_subwords: int, kind: str, corpus: Path, split: str, most: int | None = None
 ) -> "tuple[TokenizedDocument, ...]":
     """Return the documents of a split as a training reads them, the same for all that a process makes."""
     from blankfill.networks.checkpoints import load_tokenizer

@@ -8,6 +8,7 @@ from typing import Any, get_type_hints
 
 from hydra.errors import HydraException, OverrideParseException
 
+from ..errors import StudyError
 from ..files import ROOT
 from .config import Config
 
@@ -30,6 +31,21 @@ def allow_open(word: str) -> str:
 def expand_home(word: str) -> str:
     """Return a word of the command line with the home folder for the ~ that a path begins with."""
     return HOME.sub(lambda match: match[1] + os.path.expanduser("~"), word)
+
+
+def refuse_repeated(words: list[str]) -> None:
+    """Raise StudyError for a setting that is typed twice: Hydra would take the last of them in silence."""
+    typed: dict[str, str] = {}
+    for word in words:
+        key, has_value, _ = word.partition("=")
+        if not has_value or word.startswith("-"):
+            continue
+        key = key.lstrip("+")
+        if key in typed:
+            raise StudyError(
+                f"{key} is set twice, {typed[key].lstrip('+')} and {word.lstrip('+')}: leave one of them out"
+            )
+        typed[key] = word
 
 
 def explain_override(error: BaseException) -> str:

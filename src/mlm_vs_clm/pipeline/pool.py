@@ -1,6 +1,7 @@
 """How several processes share the work of a study, with one bar over all of it."""
 
 import os
+from collections.abc import Set
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
@@ -69,49 +70,56 @@ def _run(
 ) -> dict[str, str]:
     """Make results, `workers` texts at a time; return the ids of those that failed, and why."""
     failed: dict[str, str] = {}
-    work = {recipe.id: expect_work(recipe) for recipe in needed}
-    not_made = set(work)
-    left = [(group, _list_needs(group) & not_made) for group in _group_by_text(needed)]
-    running: dict[Future, int] = {}  # and the line of its bar
+    work, n_done = {recipe.id: expect_work(recipe) for recipe in needed}, 0
+    groups = _group_by_text(needed)
+    needs = _list_needs(groups, work.keys())  # of the groups that wait
+    lines = [*range(1, workers + 1)]  # of the terminal that no process draws on
+    running: dict[Future, int] = {}  # and the line of each
     while True:
-        left = [(group, needs) for group, needs in left if not needs & failed.keys()]
-        ready = [(group, needs) for group, needs in left if not needs & not_made]
-        lines = [line for line in range(1, workers + 1) if line not in running.values()]
-        for (group, needs), line in zip(ready, lines, strict=False):
-            left.remove((group, needs))
+        ready = [text for text, ids in needs.items() if not ids]
+        for text in ready[: len(lines)]:
+            line, group = lines.pop(0), groups[text]
             running[pool.submit(_ensure, store.root, _runtime_of(store, group, line), group)] = line
+            del needs[text]
         if not running:
             return failed
         for future in wait(running, return_when=FIRST_COMPLETED).done:
-            del running[future]
+            lines = sorted([*lines, running.pop(future)])
             reasons = future.result()
-            not_made -= reasons.keys()
             failed |= {id: reason for id, reason in reasons.items() if reason}
-            bar.set_description_str(describe_progress(len(work) - len(not_made), len(work)), refresh=False)
+            needs = {text: ids - reasons.keys() for text, ids in needs.items() if not ids & failed.keys()}
+            n_done += len(reasons)
+            bar.set_description_str(describe_progress(n_done, len(work)), refresh=False)
             bar.update(sum(work[id] for id in reasons))
 
 
-def _list_needs(group: list[Recipe]) -> set[str]:
-    """Return the ids of what a group depends on, directly or through others, but for those that it makes itself."""
+def _list_needs(groups: dict[str, list[Recipe]], to_make: Set[str]) -> dict[str, Set[str]]:
+    """Return the ids of what each group depends on, directly or through others, and does not make itself."""
+    known: dict[str, set[str]] = {}  # the ids of a recipe and of all below it
 
     def below(recipe: Recipe) -> set[str]:
-        return {recipe.id}.union(*map(below, recipe.needs.values()))
+        if recipe.id not in known:
+            known[recipe.id] = {recipe.id}.union(*map(below, recipe.needs.values()))
+        return known[recipe.id]
 
-    return set().union(*map(below, group)) - {recipe.id for recipe in group}
+    return {
+        text: to_make & set().union(*map(below, group)) - {recipe.id for recipe in group}
+        for text, group in groups.items()
+    }
 
 
 def _runtime_of(store: Store, group: list[Recipe], line: int) -> Runtime:
-    """Return one thread per process; training, which takes minutes, draws its own bar on a line below."""
+    """Return one thread per process; training, which takes minutes, draws its own bar on a line of the terminal."""
     is_long = group[0].stage == "pretrain" and store.runtime.show_progress
     return replace(store.runtime, threads=1, show_progress=is_long, line=line)
 
 
-def _group_by_text(needed: list[Recipe]) -> list[list[Recipe]]:
-    """Put results that read the same text together, or one process would wait while another makes it."""
+def _group_by_text(needed: list[Recipe]) -> dict[str, list[Recipe]]:
+    """Return results by the id of the text that they read, or their own: two processes would wait for each other."""
     groups: dict[str, list[Recipe]] = {}
     for recipe in needed:
         groups.setdefault(recipe.inputs.get("generation", recipe).id, []).append(recipe)
-    return list(groups.values())
+    return groups
 
 
 def _ensure(root: Path, runtime: Runtime, group: list[Recipe]) -> dict[str, str | None]:

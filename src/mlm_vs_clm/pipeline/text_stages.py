@@ -109,35 +109,19 @@ def _hide(documents: list[Document], settings: dict, runtime: Runtime) -> list[C
 
 def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runtime: Runtime) -> dict:
     """Let an arm fill the blanks; its cost goes beside its texts."""
-    from ..arms.writing import measure_originals, open_tokenizer, write_baseline, write_with_model
-    from ..training.budgets import choose_budget
-    from ..training.sources import refuse_new_head
+    from ..arms.writing import measure_originals, write_baseline, write_with_model
     from .cells import load_blanked_texts, save_filled
 
     silence_libraries()
-    stored = [inputs[name] for name in ("model", "second") if name in inputs]
-    if settings.get("training") == "general":
-        for stored_model in stored:
-            refuse_new_head(stored_model, settings["name"])
     _, blanked = load_blanked_texts(inputs)
     use_threads(runtime)
     device, started = choose_device(runtime.device), time.monotonic()
-    if stored:
+    models = _choose_models(settings, inputs, blanked, folder)
+    if settings.get("weight") == AUTO:
+        settings = settings | {"weight": _choose_weight(settings, inputs, models, folder, device, runtime)}
+        started = time.monotonic()
+    if models:
         with explain_out_of_memory("writing", OWN_DEVICE):
-            corpus = read_record(inputs["corpus"])["settings"]["name"]
-            chosen = [
-                choose_budget(stored_model, corpus, settings.get("budget", 0)) for stored_model in stored
-            ]
-            models = [model for model, _ in chosen]
-            start = inputs_of(stored[0]).get("start", stored[0])
-            texts = [text.text for text in blanked]
-            refuse_unknown_corpus(start, open_tokenizer(models[0]), inputs["corpus"], texts)
-            write_atomically(folder / "model.json", json.dumps(chosen[0][1], indent=1))
-            if settings.get("weight") == AUTO:
-                settings = settings | {
-                    "weight": _choose_weight(settings, inputs, models, folder, device, runtime)
-                }
-                started = time.monotonic()
             filled, ledger, skipped = write_with_model(settings, blanked, models, inputs["corpus"], device)
     else:
         filled, ledger, skipped = write_baseline(settings, blanked, inputs)
@@ -158,6 +142,33 @@ def make_generation(settings: dict, inputs: dict[str, Path], folder: Path, runti
     return {"seconds": seconds, "device": device, "peak_memory_mb": peak_memory_mb(device)}
 
 
+def _choose_models(
+    settings: dict, inputs: dict[str, Path], blanked: list[BlankedText], folder: Path
+) -> list[Path]:
+    """Return the checkpoints that an arm fills with, none for a baseline; model.json says where the first stands on its curve.
+
+    Raises StudyError for an output layer that was never trained, and for a corpus that the first does not know.
+    """
+    from ..arms.writing import open_tokenizer
+    from ..training.budgets import choose_budget
+    from ..training.sources import refuse_new_head
+
+    stored = [inputs[name] for name in ("model", "second") if name in inputs]
+    if not stored:
+        return []
+    if settings.get("training") == "general":
+        for model in stored:
+            refuse_new_head(model, settings["name"])
+    corpus = read_record(inputs["corpus"])["settings"]["name"]
+    chosen = [choose_budget(model, corpus, settings.get("budget", 0)) for model in stored]
+    models = [model for model, _ in chosen]
+    start, texts = inputs_of(stored[0]).get("start", stored[0]), [text.text for text in blanked]
+    refuse_unknown_corpus(start, open_tokenizer(models[0]), inputs["corpus"], texts)
+    write_atomically(folder / "model.json", json.dumps(chosen[0][1], indent=1))
+    return models
+
+
+@explain_out_of_memory("writing", OWN_DEVICE)
 def _choose_weight(
     settings: dict,
     inputs: dict[str, Path],

@@ -21,6 +21,7 @@ from .analysis import (
 from .questions import POINTS
 
 FIRST = 1  # round of a rater
+AGAIN = "second_round"  # the table of a second
 ROW = "rater round item corpus arm document artifact place question rating seconds".split()
 
 
@@ -174,13 +175,14 @@ def analyse(rows: pd.DataFrame, read_metrics: Callable[[str], Metrics]) -> dict[
         "agreement": pd.concat([measure_agreement(rows), measure_rounds(every)], ignore_index=True),
         "comparisons": compare_arms(rows),
         "metrics": correlate_metrics(rows, read_metrics),
-    } | ({"second_round": again} if len(again) else {})
+    } | ({AGAIN: again} if len(again) else {})
 
 
 def write_tables(out: Path, tables: dict[str, pd.DataFrame]) -> None:
-    """Write one CSV file per table; StudyError where the folder cannot be written."""
+    """Write one CSV file per table, without a second round of an earlier sheet; StudyError where the folder cannot be written."""
     try:
         out.mkdir(parents=True, exist_ok=True)
+        (out / f"{AGAIN}.csv").unlink(missing_ok=True)
         for name, table in tables.items():
             write_csv(table, out / f"{name}.csv")
     except OSError as error:

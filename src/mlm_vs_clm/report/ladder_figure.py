@@ -97,38 +97,11 @@ def _draw_steps(
 ) -> None:
     """Draw the rows of each step below its words: the lengths of training from top to bottom, in each the corpora."""
     markers = dict(zip(corpora, cycle(MARKERS), strict=False))
-    axes.axvline(0, color="black", linewidth=1, zorder=1)
-    for words, side, shift in (("← causal better", "right", -6), ("masked better →", "left", 6)):
-        axes.annotate(
-            words,
-            (0, -0.17),
-            xytext=(shift, 0),
-            textcoords="offset points",
-            ha=side,
-            va="center",
-            fontsize=8.5,
-            weight="bold",
-        )
+    _name_sides(axes)
     for place, (words, rows) in enumerate(step_rows):
-        axes.axhline(place - 0.02, color="#cccccc", linewidth=0.6)
-        label_text = fill(words, WIDTH)
-        axes.text(
-            0.01,
-            place + 0.18,
-            label_text,
-            fontsize=8 if "\n" in label_text else 9,
-            va="center",
-            linespacing=0.95,
-            transform=axes.get_yaxis_transform(),
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
-            in_layout=False,  # long words must not narrow the figure
-        )
-        lines = [
-            (length, corpus)
-            for length in colours
-            for corpus in corpora
-            if len(rows[(rows["tokens"] == length) & (rows["corpus"] == corpus)])
-        ]
+        _write_words(axes, place, words)
+        marked = {(row.tokens, row.corpus) for row in rows.itertuples(index=False)}
+        lines = [(length, corpus) for length in colours for corpus in corpora if (length, corpus) in marked]
         for row in rows.itertuples(index=False):
             line = lines.index((row.tokens, row.corpus))
             height = place + WORDS + (1 - WORDS) * (line + 0.3) / max(len(lines), 4)
@@ -139,6 +112,31 @@ def _draw_steps(
     axes.margins(x=0.06)
     low, high = axes.get_xlim()
     axes.set_xlim(min(low, -0.32 * high), high)  # room for the words at the left of zero
+
+
+def _name_sides(axes: Axes) -> None:
+    """Draw the line of no lead, and say above it on which side which model is ahead."""
+    axes.axvline(0, color="black", linewidth=1, zorder=1)
+    look: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": 8.5, "weight": "bold"}
+    axes.annotate("← causal better", (0, -0.17), xytext=(-6, 0), ha="right", **look)
+    axes.annotate("masked better →", (0, -0.17), xytext=(6, 0), ha="left", **look)
+
+
+def _write_words(axes: Axes, place: int, words: str) -> None:
+    """Write the words of a step below the line that parts it from the step before."""
+    axes.axhline(place - 0.02, color="#cccccc", linewidth=0.6)
+    lines = fill(words, WIDTH)
+    axes.text(
+        0.01,
+        place + 0.18,
+        lines,
+        fontsize=8 if "\n" in lines else 9,
+        va="center",
+        linespacing=0.95,
+        transform=axes.get_yaxis_transform(),
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+        in_layout=False,  # long words must not narrow the figure
+    )
 
 
 def _draw_row(axes: Axes, row: Any, height: float, colour: str, marker: str) -> None:

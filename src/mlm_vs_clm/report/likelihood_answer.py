@@ -23,7 +23,7 @@ def describe_exact_studies(studies: Sequence[Tables]) -> str:
     told = " ".join(filter(None, map(describe_exact, firsts)))
     if not told:
         return ""
-    return f"**By exact likelihood** (leads in nats per character). {told}{describe_open(firsts)}"
+    return f"**By exact likelihood** (nats per character). {told}{describe_open(firsts)}"
 
 
 def describe_open(studies: Sequence[Tables]) -> str:

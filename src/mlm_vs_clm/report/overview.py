@@ -16,7 +16,8 @@ from .wording import at_first_measure
 
 SIDES = [f"{side}_{name}" for side in ("first", "second") for name in ("arm", "strategy", "ratio")]
 OBJECTIVES = ("mlm", "clm", "infill", "kept")  # whose start is told
-STATED, OTHERWISE = "as stated", "otherwise"  # beside NO_ANSWER
+STATED, OTHERWISE = "as stated", "otherwise"
+OUTCOMES = (STATED, OTHERWISE, NO_ANSWER)
 ZERO_SHOT = "SmolLM2 as it comes"  # a condition whose causal model is not trained
 REPEATED = ("C1", "C9")  # claims whose comparisons several studies make
 
@@ -77,25 +78,33 @@ def _word_tokens(tables: Tables) -> str:
 
 def count_claims(studies: Mapping[str, Tables], rules: Sequence[dict]) -> str:
     """Return how often each claim came out as it says, in Markdown: one row per claim, study and part of the claim."""
-    header = ["claim of the paper", "study", STATED, OTHERWISE, NO_ANSWER]
     lines = []
     rows, answers = list_comparisons(studies), pd.concat([tables["answers"] for tables in studies.values()])
     conditions = index_conditions(rules)
     for rule in list_asked(rules):
         id = rule["id"]
-        claim = f"{id} {rule['statement']}"
-        for name, of_study in rows[rows["claim"] == id].groupby("study", sort=False):
-            for heading, names in name_parts(rule, {*of_study["condition"]}).items():
-                of_part = of_study[of_study["condition"].isin(names)]
-                sides = [judge_side(row, conditions) for row in of_part.itertuples(index=False)]
-                if sides:
-                    counts = [str(sides.count(side)) for side in (STATED, OTHERWISE, NO_ANSWER)]
-                    lines.append([claim, f"{name}: {heading}" if heading else str(name), *counts])
-                    claim = ""
-        if claim:
+        counted = count_sides(rule, rows[rows["claim"] == id], conditions)
+        if not counted:
             needs = "; ".join(dict.fromkeys(answers.loc[answers["claim"] == id, "needs"].dropna()))
-            lines.append([claim, f"not run, needs {needs}", *[DASH.text] * 3])
-    return markdown_table(header, lines, numbers=3)
+            counted = [[f"not run, needs {needs}", *[DASH.text] * 3]]
+        claims = [f"{id} {rule['statement']}", *[""] * (len(counted) - 1)]
+        lines += [[claim, *counts] for claim, counts in zip(claims, counted, strict=True)]
+    return markdown_table(["claim of the paper", "study", *OUTCOMES], lines, numbers=3)
+
+
+def count_sides(
+    rule: dict, rows: pd.DataFrame, conditions: Mapping[tuple[str, str], Mapping]
+) -> list[list[str]]:
+    """Return for each study and part of a claim its name and how often each of OUTCOMES came out."""
+    counted = []
+    for name, of_study in rows.groupby("study", sort=False):
+        for heading, names in name_parts(rule, {*of_study["condition"]}).items():
+            of_part = of_study[of_study["condition"].isin(names)]
+            sides = [judge_side(row, conditions) for row in of_part.itertuples(index=False)]
+            if sides:
+                place = f"{name}: {heading}" if heading else str(name)
+                counted.append([place, *(str(sides.count(side)) for side in OUTCOMES)])
+    return counted
 
 
 def name_parts(rule: dict, run: Collection[str]) -> dict[str, list[str]]:

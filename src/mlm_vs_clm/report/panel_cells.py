@@ -37,44 +37,8 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
     """
     if tables[spec["table"]].empty:
         return tables[spec["table"]]
-    rows = join_settings(spec["table"], tables)
-    if spec["table"] != "usefulness":  # of texts, whoever wrote them
-        rows = mark_incompetent(rows, tables["competence"])
-    for column, setting in spec["where"].items():
-        values = _column(rows, spec, column)
-        chosen = setting if isinstance(setting, list) else [setting]
-        rows = rows[values.isin(chosen) | (values.isna() & (None in chosen))]
-    rows = over_runs(spec["table"], join_competence(rows, tables))
-    split = [column for column in f"{spec['facet']} {spec['line']}".split() if column in rows]
-    rows = rows.sort_values(split, key=sortable, kind="stable", na_position="first") if split else rows
-    value = "value" if spec["kind"] == "heat" else spec["y"]
-    prefix = "" if value == "value" else f"{value}_"
-    absent = pd.Series(float("nan"), index=rows.index)
-    columns = {axis: _name_measures(_column(rows, spec, spec[axis]), spec[axis]) for axis in ("x", "y")}
-    for axis, column in (("y", value), *([("x", spec["x"])] if spec["kind"] in OVER_NUMBERS else [])):
-        if not pd.api.types.is_numeric_dtype(_column(rows, spec, column)):
-            raise StudyError(
-                f"track.panels: {spec['name']}.{axis}={column} holds words, and {spec['kind']} need numbers: choose another "
-                "column or, for words along x, kind=points or heat"
-            )
-    columns |= {"line": _words(rows, spec, "line"), "facet": _words(rows, spec, "facet")}
-    columns |= {"value": _column(rows, spec, value)}
-    columns |= {side: rows.get(f"{prefix}{side}", absent) for side in ("low", "high")}
-    columns |= {f"x_{side}": rows.get(f"{spec['x']}_{side}", absent) for side in ("low", "high")}
-    cells = pd.DataFrame(columns | {"pale": rows.get("excluded_because", absent).fillna("")})
-    cells["direction"] = rows.get("direction", "")
-    cells["named"] = rows.get("variant", cells["line"])
-    cells["arm"] = rows.get("base", cells["line"])
-    cells["full_name"] = [
-        " ".join(dict.fromkeys(pair)) for pair in zip(cells["arm"], cells["named"], strict=True)
-    ]
-    cells["second"] = rows["second"].str.partition(" ")[0] if "second" in rows else ""
-    cells["metric"] = rows.get("metric", "")
-    cells["trainings"], cells["is_unsure"] = rows.get("trainings", 1), rows.get("is_unsure", False)
-    cells["reason"] = cells["pale"]  # a note in the table
-    if spec["kind"] == "heat" and spec["x"] == "passes":
-        cells["x"] = cells["x"].map(round_passes)
-    cells = cells.dropna(subset=["x", "y", "value"]).reset_index(drop=True)
+    rows = read_rows(spec, tables)
+    cells = make_cells(rows, spec)
     if not cells.duplicated(PLACES[spec["kind"]]).any():
         return cells
     roles = " ".join(spec[role] for role in ("x", "y", "line", "facet")).split()
@@ -85,6 +49,67 @@ def select_cells(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame
             f"track.panels: {spec['name']} has several values in one cell: choose them apart by where, y or facet"
         )
     return cells
+
+
+def read_rows(spec: Spec, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows of a panel's table that its `where` chooses, runs averaged, in the order of facets and lines."""
+    rows = join_settings(spec["table"], tables)
+    if spec["table"] != "usefulness":  # of texts, whoever wrote them
+        rows = mark_incompetent(rows, tables["competence"])
+    for column, setting in spec["where"].items():
+        values = _column(rows, spec, column)
+        chosen = setting if isinstance(setting, list) else [setting]
+        rows = rows[values.isin(chosen) | (values.isna() & (None in chosen))]
+    rows = over_runs(spec["table"], join_competence(rows, tables))
+    split = [column for column in f"{spec['facet']} {spec['line']}".split() if column in rows]
+    return rows.sort_values(split, key=sortable, kind="stable", na_position="first") if split else rows
+
+
+def make_cells(rows: pd.DataFrame, spec: Spec) -> pd.DataFrame:
+    """Return the columns of `select_cells` for the rows that have a place and a value."""
+    value = "value" if spec["kind"] == "heat" else spec["y"]
+    x, y = (_name_measures(_column(rows, spec, spec[axis]), spec[axis]) for axis in ("x", "y"))
+    refuse_words(rows, spec, value)
+    line, facet = (_words(rows, spec, role) for role in ("line", "facet"))
+    named, arm = rows.get("variant", line), rows.get("base", line)
+    absent = pd.Series(float("nan"), index=rows.index)
+    pale = rows.get("excluded_because", absent).fillna("")
+    of_value = "" if value == "value" else f"{value}_"
+    cells = pd.DataFrame(
+        {
+            "x": x.map(round_passes) if spec["kind"] == "heat" and spec["x"] == "passes" else x,
+            "y": y,
+            "line": line,
+            "facet": facet,
+            "value": _column(rows, spec, value),
+            "low": rows.get(f"{of_value}low", absent),
+            "high": rows.get(f"{of_value}high", absent),
+            "x_low": rows.get(f"{spec['x']}_low", absent),
+            "x_high": rows.get(f"{spec['x']}_high", absent),
+            "pale": pale,
+            "direction": rows.get("direction", ""),
+            "named": named,
+            "arm": arm,
+            "full_name": [" ".join(dict.fromkeys(pair)) for pair in zip(arm, named, strict=True)],
+            "second": rows["second"].str.partition(" ")[0] if "second" in rows else "",
+            "metric": rows.get("metric", ""),
+            "trainings": rows.get("trainings", 1),
+            "is_unsure": rows.get("is_unsure", False),
+            "reason": pale,  # a note in the table
+        }
+    )
+    return cells.dropna(subset=["x", "y", "value"]).reset_index(drop=True)
+
+
+def refuse_words(rows: pd.DataFrame, spec: Spec, value: str) -> None:
+    """Raise StudyError where the column of values, or of an x that is no category, holds words."""
+    columns = {"y": value} | ({"x": spec["x"]} if spec["kind"] in OVER_NUMBERS else {})
+    for axis, column in columns.items():
+        if not pd.api.types.is_numeric_dtype(_column(rows, spec, column)):
+            raise StudyError(
+                f"track.panels: {spec['name']}.{axis}={column} holds words, and {spec['kind']} need numbers: choose another "
+                "column or, for words along x, kind=points or heat"
+            )
 
 
 def _column(rows: pd.DataFrame, spec: Spec, column: str) -> pd.Series:

@@ -4,7 +4,7 @@ A headline stands only where every row that it speaks of has its outcome; else t
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -14,13 +14,9 @@ from . import style
 from .ladder import (
     BEFORE,
     BOTH,
-    CAUSAL,
     ENCODER,
     ENDS,
-    OWN,
     PRETRAINED,
-    READS,
-    Step,
     best_rows,
     find_likelihoods,
     list_content,
@@ -37,38 +33,58 @@ from .lead_words import (
     list_by_corpus,
     span,
     word_no_lead,
-    word_number,
     word_runs,
 )
 from .likelihood_answer import describe_exact_studies
+from .measure_answer import describe_content, find_turned, list_leads
 from .overview import count_tokens, find_start
+from .quality_answer import describe_levels, describe_one_masking
 from .sentences import Tables
-from .short_table import ROWS, tabulate_short
+from .short_table import FROM, Shown, choose_rows, describe_scale, list_shown, tabulate_short
 from .training_answer import describe_training
 from .wording import join_names
 
-FROM = {  # start -> where a lead was found
-    ENCODER: "from an encoder",
-    CAUSAL: "from a causal start",
-    OWN: "own-kind checkpoints",
-}
 BENCH = "fill_fp32"  # the row of the benchmark that fills one token per pass, as the plain loop does
 
 
 def write_short_blocks(every: Mapping[str, Tables], rules: Sequence[dict], results: Path) -> dict[str, str]:
-    """Return the blocks of README's first screen by marker, from all studies; a block without anything to say is left out."""
+    """Return the blocks of README's first screen by marker, from all studies, and the further findings of the paper; a block without anything to say is left out."""
     studies = {name: tables for name, tables in every.items() if find_start(tables) in ENDS}
-    exact = {name: tables for name, tables in studies.items() if len(find_likelihoods(tables["answers"]))}
-    steps = list_steps(studies, rules)
-    answer, findings = describe_short(steps, studies, every)
-    blocks = {
-        "short-answer": answer,
-        "short-findings": findings,
-        "short-table": tabulate_short(steps, studies),
-        "exact-likelihood": describe_exact_studies(keep_most_trained(exact)),
-        "short-speed": describe_speed(results / "bench" / "bench.jsonl"),
-    }
+    blocks = write_findings(studies, every, list_steps(studies, rules)) if studies else {}
+    blocks["short-speed"] = describe_speed(results / "bench" / "bench.jsonl")
     return {name: text for name, text in blocks.items() if text}
+
+
+def write_findings(
+    studies: Mapping[str, Tables], every: Mapping[str, Tables], steps: pd.DataFrame
+) -> dict[str, str]:
+    """Return the blocks that rest on studies, by marker: `studies` ask the claims of the paper, as `steps` has them."""
+    exact = {name: tables for name, tables in studies.items() if len(find_likelihoods(tables["answers"]))}
+    shown = choose_rows(steps)
+    content, bertscore = (
+        list_leads(shown, studies, read)
+        for read in (list_content, lambda tables: list_decided(tables, "bertscore"))
+    )
+    named = list_shown(shown)
+    training = describe_training(studies, every, named)
+    turned = find_turned(content, steps) | find_turned(bertscore, steps)
+    return {
+        "short-answer": write_answer(shown, turned, training.answer),
+        "short-findings": write_list(
+            describe_reported(steps),
+            describe_left(steps),
+            describe_exact_studies(keep_most_trained(exact)),
+            training.finding,
+            describe_levels(studies, every),
+        ),
+        "further-findings": write_list(
+            describe_content(content, steps["corpus"].nunique()),
+            training.further,
+            describe_one_masking(every),
+            *(describe_scale(name, studies[name]) for name in [*named.values()][:1]),
+        ),
+        "short-table": tabulate_short(shown),
+    }
 
 
 def keep_most_trained(studies: Mapping[str, Tables]) -> list[Tables]:
@@ -87,52 +103,43 @@ def count_trainings(tables: Tables) -> float:
     return float(answers.loc[answers["claim"] == "C1", "runs"].fillna(0).max() or 0) if len(answers) else 0.0
 
 
-def describe_short(
-    steps: pd.DataFrame, studies: Mapping[str, Tables], every: Mapping[str, Tables]
-) -> tuple[str, str]:
-    """Return the answer, two questions with a word each where it holds, and a list with a sentence per finding."""
-    training, answer = describe_training(studies, every, list_shown(steps))
-    before, both = (list_rows(steps, step[1]) for step in (BEFORE, BOTH))
-    content, bertscore = (list_leads(steps, studies, read) for read in (list_content, list_bertscore))
+def write_list(*sentences: str) -> str:
+    """Return a list in Markdown, an item for each of `sentences` that says anything."""
+    return "\n".join(f"- {sentence}" for sentence in sentences if sentence)
+
+
+def write_answer(shown: Shown, turned: set[str], training: str) -> str:
+    """Return the answer: each of the two questions with a sentence where it holds, and the outcomes by what the causal model reads.
+
+    `turned` are the corpora on which another measure has the other side ahead; `training` is the answer on training data.
+    """
+    before, both = (list_rows(shown, step[1]) for step in (BEFORE, BOTH))
     lines = []
-    if FIRST in set(before["direction"]) and is_closer(both, before):
-        rows = pd.concat([before, both])
-        others = find_reversed(rows)
-        turned = find_turned(content, steps) | find_turned(bertscore, steps)
+    if len(before) and FIRST in set(before["direction"]) and is_closer(both, before):
         turning = " or ".join(
             f"{word} ({join_names(style.ordered(corpora))})"
-            for word, corpora in (("checkpoint", others), ("measure", turned))
+            for word, corpora in (
+                ("checkpoint", find_reversed(pd.concat([before, both]))),
+                ("measure", turned),
+            )
             if corpora
         )
         end = f" Another {turning} can reverse the lead." if turning else ""
         lines.append(f"**Better text?** It depends on what the causal model reads.{end}")
-    readings = [
-        describe_reading(
-            before, f"**Causal reads the text before each blank** and knows its length{word_grid(before)}"
-        ),
-        describe_reading(both, "**Causal reads both sides**"),
-    ]
-    lines += [f"- {sentence}" for sentence in readings if sentence]
-    if answer:
-        lines += ["", f"**Better training data?** {answer}"]
-    findings = [
-        describe_reported(steps),
-        describe_content(content, steps["corpus"].nunique()),
-        describe_left(steps),
-        *training,
-    ]
-    return "\n".join(lines), "\n".join(f"- {sentence}" for sentence in findings if sentence)
+    reads = "**Causal reads the text before each blank** and knows its length"
+    readings = write_list(
+        describe_reading(before, reads), describe_reading(both, "**Causal reads both sides**")
+    )
+    lines += [readings] if readings else []
+    if training:
+        lines += ["", f"**Better training data?** {training}"]
+    return "\n".join(lines)
 
 
-def list_shown(steps: pd.DataFrame) -> dict[Step, str]:
-    """Return the study of each row of README's table, by its step."""
-    rows = {step: best_rows(steps, step) for step in ROWS}
-    return {step: str(of_step["study"].iloc[0]) for step, of_step in rows.items() if len(of_step)}
-
-
-def list_rows(steps: pd.DataFrame, condition: str) -> pd.DataFrame:
+def list_rows(shown: Shown, condition: str) -> pd.DataFrame:
     """Return the rows of a condition that the table of README shows, of every start."""
-    return pd.concat([best_rows(steps, step) for step in ROWS if step[1] == condition])
+    rows = [of_step for (_, name), of_step in shown.items() if name == condition]
+    return pd.concat(rows) if rows else pd.DataFrame()
 
 
 def is_closer(both: pd.DataFrame, before: pd.DataFrame) -> bool:
@@ -184,13 +191,6 @@ def describe_reading(rows: pd.DataFrame, reads: str) -> str:
     return "" if rows.empty else f"{reads}: {count_outcomes(rows)}."
 
 
-def word_grid(rows: pd.DataFrame) -> str:
-    """Return how comparisons come about, " (three starts, three corpora)"; "" where not each start has each corpus, or there is one start."""
-    starts, corpora = rows["start"].nunique(), rows["corpus"].nunique()
-    is_grid = starts > 1 and starts * corpora == len(rows)
-    return f" ({word_number(starts)} starts, {word_number(corpora)} corpora)" if is_grid else ""
-
-
 def count_outcomes(rows: pd.DataFrame) -> str:
     """Return how often which side leads and by how much: "masked leads by 2.0 to 8.4 BLEU in four of five comparisons; no answer in one"."""
     rows_of: dict[str, list] = {FIRST: [], SECOND: [], EQUAL: [], NO_ANSWER: []}
@@ -207,65 +207,6 @@ def count_outcomes(rows: pd.DataFrame) -> str:
         outcome = f"{SIDES[word]}{leads} by {sizes}{unit}{where}" if sizes else word
         counts.append((outcome, len(counted)))
     return join_counts(counts)
-
-
-def list_bertscore(tables: Tables) -> pd.DataFrame:
-    """Return the decided differences in BERTScore of a study."""
-    return list_decided(tables, "bertscore")
-
-
-def list_leads(
-    steps: pd.DataFrame, studies: Mapping[str, Tables], read: Callable[[Tables], pd.DataFrame]
-) -> pd.DataFrame:
-    """Return the leads in a measure, as `read` has them, of the studies in the table of README, with their `start` and `study`."""
-    shown = {(step[0], name) for step, name in list_shown(steps).items()}
-    tables = [
-        read(studies[name]).assign(start=start, study=name)
-        for start, name in sorted(shown, key=lambda pair: ([*FROM].index(pair[0]), pair[1]))
-    ]
-    rows = pd.concat(tables) if tables else pd.DataFrame()
-    return rows[rows["direction"].isin([*SIDES])] if len(rows) else rows
-
-
-def find_turned(leads: pd.DataFrame, steps: pd.DataFrame) -> set[str]:
-    """Return the corpora on which a side leads, of `leads` in another measure, where the other leads in BLEU."""
-    if leads.empty:
-        return set()
-    by_bleu = steps[steps["direction"].isin([*SIDES])].rename(columns={"condition": "comparison"})
-    keys = ["study", "comparison", "corpus"]
-    pairs = leads[[*keys, "direction"]].merge(by_bleu, on=keys, suffixes=("", "_bleu"))
-    return {*pairs.loc[pairs["direction"] != pairs["direction_bleu"], "corpus"]}
-
-
-def describe_content(leads: pd.DataFrame, n_corpora: int) -> str:
-    """Return which side restores more content words from which starts: of arms that are competent on these; "" without leads."""
-    if leads.empty:
-        return ""
-    clauses: list[str] = []
-    told: set[str] = set()
-    reading = ""  # of the clause before
-    for side, words in SIDES.items():
-        of_side = leads[leads["direction"] == side]
-        if starts := {*of_side["start"]}:
-            are_others = told and len(starts) > 1 and starts == {*FROM} - told
-            names = (
-                ["from other starts"] if are_others else [FROM[start] for start in FROM if start in starts]
-            )
-            restores = "" if clauses else " restores"  # said once
-            by_reading = {
-                READS[name]: span(abs(rows["value"]) * 100)
-                for name in READS
-                if len(rows := of_side[of_side["comparison"] == name])
-            }
-            first, *others = by_reading
-            where = "" if first == reading else f" where causal {first}"
-            beside = "".join(f" ({name.removeprefix('reads ')}: {by_reading[name]})" for name in others)
-            clauses.append(f"{' or '.join(names)}, {words}{restores} {by_reading[first]} more{where}{beside}")
-            reading = first
-            told |= starts
-    corpora = style.ordered(leads["corpus"])
-    where = f" ({' and '.join(corpora)} alone)" if len(corpora) < n_corpora else ""
-    return f"**Of 100 content words**{where}: {'; '.join(clauses)}.{' No answer elsewhere.' * (not where)}"
 
 
 def describe_left(steps: pd.DataFrame) -> str:

@@ -1,22 +1,26 @@
-"""The table of README's first screen: a row per step, how to read it, and the commands that make its rows."""
+"""The table of README's first screen: a row per step with a link to its study, and how to read it."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from ..evidence.cells import group_by
 from ..evidence.derivation import Tables
 from ..evidence.leads import TABLES
 from ..evidence.verdicts import INSIDE, NONE_SHOWN, NOT_COMPETENT, NOT_SETTLED
 from . import style
-from .ladder import BEFORE, BOTH, CAUSAL, OWN, READS, STARTED, UNTRAINED, Step, best_rows
+from .ladder import BEFORE, BOTH, CAUSAL, ENCODER, OWN, READS, STARTED, UNTRAINED, Step, best_rows
 from .lead_words import NO_ANSWER, UNDECIDED, enter_lead, span
 from .style import read_study
 from .tables import DASH, markdown_row
 
 FROM_ENCODER = "encoder"  # named where there are several
 STARTS = {CAUSAL: "causal model", OWN: "own kind"}
+Shown = dict[Step, pd.DataFrame]
+FROM = {  # start -> where a lead was found
+    ENCODER: "from an encoder",
+    CAUSAL: "from a causal start",
+    OWN: "own-kind checkpoints",
+}
 ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and what both models start from
     BEFORE: (READS[BEFORE[1]], FROM_ENCODER),
     BOTH: (READS[BOTH[1]], FROM_ENCODER),
@@ -25,9 +29,18 @@ ROWS: dict[Step, tuple[str, str]] = {  # of the table: the causal model, and wha
 }
 
 
-def tabulate_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
-    """Return the table in Markdown: a row per step, then how to read it and the commands that make its rows."""
-    rows_of = {step: rows for step in ROWS if len(rows := best_rows(steps, step))}
+def choose_rows(steps: pd.DataFrame) -> Shown:
+    """Return what each row of the table shows, by its step; a step that was not run has none."""
+    return {step: rows for step in ROWS if len(rows := best_rows(steps, step))}
+
+
+def list_shown(shown: Shown) -> dict[Step, str]:
+    """Return the study of each row of README's table, by its step."""
+    return {step: str(rows["study"].iloc[0]) for step, rows in shown.items()}
+
+
+def tabulate_short(rows_of: Shown) -> str:
+    """Return the table in Markdown: a row per step, which links the page of its study, then how to read it."""
     if not rows_of:
         return ""
     corpora = style.ordered(pd.concat(rows_of.values())["corpus"])
@@ -42,12 +55,9 @@ def tabulate_short(steps: pd.DataFrame, studies: Mapping[str, Tables]) -> str:
         size += " (masked)" * (step == UNTRAINED)
         reads, start = ROWS[step]
         name = f"{start} ({rows['network'].iloc[0]})" if start == FROM_ENCODER and are_several else start
-        lines.append(markdown_row([reads.removeprefix("reads "), name, *cells, size]))
-    studies_of_rows = [str(rows["study"].iloc[0]) for rows in rows_of.values()]
-    places = [place for place, name in enumerate(studies_of_rows, 1) if name == studies_of_rows[0]]
-    scale = describe_scale(studies[studies_of_rows[0]], name_rows(places))
-    words = " ".join(filter(None, [describe_words(pd.concat(rows_of.values())), scale]))
-    return "\n".join([*lines, "", "```", *list_commands(rows_of), "```", "", words])
+        page = f"results/{rows['study'].iloc[0]}/report.html"
+        lines.append(markdown_row([f"[{reads.removeprefix('reads ')}]({page})", name, *cells, size]))
+    return "\n".join([*lines, "", describe_words(pd.concat(rows_of.values()))])
 
 
 def enter_cell(row: Any) -> str:
@@ -75,41 +85,19 @@ def describe_words(rows: pd.DataFrame) -> str:
     return " ".join(sentences)
 
 
-def describe_scale(tables: Tables, places: str) -> str:
-    """Return what BLEU at the main cell of the study of some rows is without a network, which a lead is to be read beside; "" where it was not run."""
+def describe_scale(study: str, tables: Tables) -> str:
+    """Return what BLEU at the main cell of a study is without a network, which a lead is to be read beside; "" where it was not run."""
     rows = read_study(tables).at_main(tables["scores"])
     rows = rows[rows["metric"] == "bleu"]
     means = rows.pivot_table("value", "corpus", "arm")  # over trainings, as the leads are
     ends = {
         "blanks left out": means.reindex(columns=["unfilled"])["unfilled"].dropna(),
-        "the best word table": means.reindex(columns=TABLES).max(axis=1).dropna(),
+        "best word table": means.reindex(columns=TABLES).max(axis=1).dropna(),
     }
     clauses = [f"{words} {span(values)}" for words, values in ends.items() if len(values)]
-    return f"BLEU in {places}: {', '.join(clauses)}, the original 100." if clauses else ""
+    return f"**BLEU without a network** (`{study}`): {', '.join(clauses)}." if clauses else ""
 
 
 def shorten_tokens(tokens: float) -> str:
     """Return "768k" or "3.07M"."""
     return f"{tokens / 1e6:.3g}M" if tokens >= 1e6 else f"{tokens / 1e3:,.0f}k"
-
-
-def list_commands(rows_of: Mapping[Step, pd.DataFrame]) -> list[str]:
-    """Return the commands that make the rows of the table, each with the numbers of its rows."""
-    by_study = group_by(list(enumerate(rows_of.values(), 1)), lambda row: str(row[1].iloc[0]["study"]))
-    commands = {
-        name_command(name): name_rows([place for place, _ in rows]) for name, rows in by_study.items()
-    }
-    width = max(map(len, commands))
-    return [f"{command:{width}}  # {places}" for command, places in commands.items()]
-
-
-def name_rows(places: Sequence[int]) -> str:
-    """Return "row 1" or "rows 3, 4"."""
-    return f"row{'s' * (len(places) > 1)} {', '.join(map(str, places))}"
-
-
-def name_command(study: str) -> str:
-    """Return the command that makes a folder of results."""
-    scale, _, track = study.partition("-")
-    settings = ["" if scale == "laptop" else f"SCALE={scale}", f"TRACK={track}" if track else ""]
-    return " ".join(filter(None, ["make reproduce", *settings]))

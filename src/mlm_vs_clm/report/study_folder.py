@@ -11,6 +11,7 @@ from ..errors import StudyError
 from ..evidence.claims import hash_rules, load_rules
 from ..evidence.columns import TABLES
 from ..evidence.derivation import Tables, derive_tables
+from ..evidence.forms import ABOUT, check_form
 from ..evidence.observations import (
     OPTIONAL,
     PACKED,
@@ -30,8 +31,6 @@ REPORT_FILES = frozenset(  # all that a report may hold
     [EXAMPLES, PAGE, STUDY_FILE, *(f"{name}.parquet" for name in PACKED)]
     + [f"{name}.csv" for name in (*TABLES, *PLAIN, *OPTIONAL)]
 )
-# Keys of study.yaml that a page cannot be without.
-SHOWN = ("scale", "command", "initialisation", "budget", "models", "versions")
 
 
 @dataclass(frozen=True)
@@ -86,11 +85,8 @@ def load_background(folder: Path) -> Background:
     """Return what a folder records of a study beside its tables; raises StudyError where a file is missing or not readable."""
     try:
         about = yaml.safe_load((folder / STUDY_FILE).read_text(encoding="utf-8"))
+        check_form(folder / STUDY_FILE, about, ABOUT)
         cards = about.pop("corpora")
-        if absent := [key for key in SHOWN if key not in about]:
-            raise StudyError(
-                f"{folder / STUDY_FILE} has no {absent[0]}: give it back, or run `make reproduce`"
-            )
         return Background(list(read_lines(folder / EXAMPLES)), cards, about)
     except (OSError, ValueError, yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
         raise _refuse(folder, error) from None

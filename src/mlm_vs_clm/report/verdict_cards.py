@@ -76,22 +76,7 @@ def judge_training_data(tables: Tables, study: Study) -> list[VerdictCard]:
     lines = [(row.corpus, _describe_row(row)) for row in rows.itertuples(index=False)]
     shares = describe_shares(study.at_main(tables["headroom"]))
     lines += [("as a share", shares)] if shares else []
-    ahead = group_by((row for row in decided if row.direction in SIDES), lambda row: row.direction)
-    if not decided:
-        word = "undecided"
-        why = join_reasons(rows)
-    elif ahead:
-        sides = {row.direction for row in decided}
-        word = "it depends" if len(sides) > 1 else f"{SIDES[sides.pop()]} better"
-        clauses = [
-            f"Text of {name} is better on {join_names([row.corpus for row in ahead[side]])}"
-            for side, name in ((FIRST, first), (SECOND, second))
-            if side in ahead
-        ]
-        why = f"{'; '.join(clauses)}, on the same test units."
-    else:
-        word = "equal" if all(row.size == INSIDE for row in decided) else "no difference shown"
-        why = f"Text of {first} against text of {second}, on the same test units."
+    word, why = _find_better(decided, first, second) if decided else ("undecided", join_reasons(rows))
     beside_unfilled = compare_unfilled(tables, (first, second))
     if decided and beside_unfilled and FIRST not in beside_unfilled:
         why += f" {word_idle([tables])}"
@@ -100,6 +85,22 @@ def judge_training_data(tables: Tables, study: Study) -> list[VerdictCard]:
         for row in decided or rows.itertuples(index=False)
     )
     return [VerdictCard("Training data", word, number, why, lines, "utility")]
+
+
+def _find_better(decided: Sequence[Any], first: str, second: str) -> tuple[str, str]:
+    """Return whose text decided differences show to be the better training data, in a few words, and why."""
+    ahead = group_by((row for row in decided if row.direction in SIDES), lambda row: row.direction)
+    if not ahead:
+        word = "equal" if all(row.size == INSIDE for row in decided) else "no difference shown"
+        return word, f"Text of {first} against text of {second}, on the same test units."
+    sides = {row.direction for row in decided}
+    word = "it depends" if len(sides) > 1 else f"{SIDES[sides.pop()]} better"
+    clauses = [
+        f"Text of {name} is better on {join_names([row.corpus for row in ahead[side]])}"
+        for side, name in ((FIRST, first), (SECOND, second))
+        if side in ahead
+    ]
+    return word, f"{'; '.join(clauses)}, on the same test units."
 
 
 def join_reasons(rows: pd.DataFrame) -> str:

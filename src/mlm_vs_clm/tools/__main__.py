@@ -40,8 +40,26 @@ STAGES = ("corpus", "pretrain", "corrupt", "generate", "score", "downstream", "c
 OURS = ("mlm_vs_clm", "blankfill", "benchmarks")
 
 
+class Once(argparse._StoreAction):
+    """Stores the value of an option that is given once: of two values argparse takes the last in silence."""
+
+    is_given = False
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        """Store the value; a mistake where the option has one."""
+        if option_string and self.is_given:
+            parser.error(f"{option_string} is given twice: leave one of them out")
+        self.is_given = True
+        super().__call__(parser, namespace, values, option_string)
+
+
 class Parser(argparse.ArgumentParser):
     """Reports a mistake in the arguments as one line."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        for name in (None, "store"):
+            self.register("action", name, Once)
 
     def error(self, message: str):
         """Exit with code 2."""
@@ -64,10 +82,11 @@ def load_tool(name: str) -> ModuleType:
 
 
 def is_stage(words: list[str]) -> bool:
-    """Return whether a stage is asked for: `score` with a --model, or with --help alone, is the library's."""
-    if words[0] in COMMANDS and any(word.partition("=")[0] in ("--model", "--help", "-h") for word in words):
-        return False
-    return words[0] in STAGES
+    """Return whether a stage is asked for: `score` with a --model, or with --help and no setting, is the library's."""
+    options = {word.partition("=")[0] for word in words if word.startswith("-")}
+    has_setting = any("=" in word for word in words if not word.startswith("-"))
+    is_of_library = "--model" in options or not has_setting and bool(options & {"--help", "-h"})
+    return words[0] in STAGES and not (words[0] in COMMANDS and is_of_library)
 
 
 def run_stage(name: str, overrides: list[str]) -> None:

@@ -18,6 +18,7 @@ from ..files import filling_empty
 from ..pipeline.artifacts import inputs_of, name_of, read_record, refuse_damaged
 from ..report.study_folder import load_background
 from ..report.style import name_metric
+from ..report.tables import markdown_table
 from ..training.budgets import choose_budget
 from ..training.objectives import OBJECTIVES
 
@@ -74,15 +75,6 @@ def write_card(arm: str, study: Path, folder: Path, training: Path, scores: pd.D
         "tags": ["mlm-vs-clm", "text-infilling", objective],
     }
     noise = ", ".join(f"{key} {value}" for key, value in about["noise"].items())
-    table = (
-        scores[scores["metric"].isin(SHOWN)]
-        .groupby(["corpus", "metric"], sort=False)["value"]
-        .agg(["mean", "count"])
-    )
-    rows = [
-        f"| {corpus} | {name_metric(metric)} | {row['mean']:.3f} | {row['count']:.0f} |"
-        for (corpus, metric), row in table.iterrows()
-    ]
     read = {name.removeprefix("corpus/") for name in inputs_of(training)}
     corpora = [
         f"- **{card['name']}**: {card['origin']}. Licence: {card['licence']}."
@@ -106,7 +98,7 @@ def write_card(arm: str, study: Path, folder: Path, training: Path, scores: pd.D
         *(["\n".join(corpora)] if corpora else []),
         "## Scores",
         f"Of the arm at the main cell of `{study.absolute().name}`: strategy {strategy}, {ratio:.0%} of the words hidden; means over the draws that this model filled.",
-        "\n".join(["| corpus | measure | value | draws |", "| --- | --- | ---: | ---: |", *rows]),
+        tabulate_scores(scores),
         "A score means something only beside the floors of the same study (`constant`, `bigram_both`, `unfilled`).",
         "## Use",
         f'```python\nfrom blankfill import load_model, load_tokenizer\n\nmodel, tokenizer = load_model(".", "{kind}"), load_tokenizer(".")\n```',
@@ -115,6 +107,17 @@ def write_card(arm: str, study: Path, folder: Path, training: Path, scores: pd.D
         "it was trained on. No person has rated it, and it was not tested for bias or harm.",
     ]
     return "\n\n".join(lines) + "\n"
+
+
+def tabulate_scores(scores: pd.DataFrame) -> str:
+    """Return the means of the measures in SHOWN by corpus, as a table in Markdown."""
+    shown = scores[scores["metric"].isin(SHOWN)]
+    means = shown.groupby(["corpus", "metric"], sort=False)["value"].agg(["mean", "count"])
+    rows = [
+        (corpus, name_metric(metric), f"{row['mean']:.3f}", f"{row['count']:.0f}")
+        for (corpus, metric), row in means.iterrows()
+    ]
+    return markdown_table(("corpus", "measure", "value", "draws"), rows, numbers=2)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

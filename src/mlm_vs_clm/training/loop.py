@@ -118,10 +118,11 @@ class Trainer:
                 self.state["tokens_seen"] += self.batches.count_tokens(step)
                 self.state["step"] = step + 1
                 self.state["seconds"] += time.monotonic() - started
-                if bar is not None:
-                    bar.update()
-                    if time.monotonic() - self.saved > self.training.checkpoint_seconds:
-                        self.save()
+                if bar is None:
+                    continue
+                bar.update()
+                if time.monotonic() - self.saved > self.training.checkpoint_seconds:
+                    self.save()
 
     def _set_rates(self, step: int, fall: tuple[int, int] | None) -> None:
         share = min(1.0, (step + 1) / max(self.warmup, 1))

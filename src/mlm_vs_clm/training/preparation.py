@@ -10,7 +10,7 @@ from blankfill.networks.checkpoints import make_switchable
 from ..errors import StudyError
 from .batches import Batches, TrainingBatches, find_target_tokens, make_groups, order_batches
 from .loop import Trainer
-from .noise import Neighbours, TrainedObjective
+from .noise import Neighbours, TargetTokens, TokenizedDocument, TrainedObjective
 from .objectives import OBJECTIVES, check_target_tokens, split_batches
 from .settings import Training, TrainingTexts
 from .starts import add_mask_token
@@ -57,19 +57,24 @@ def prepare(
         tokens = replace(tokens, neighbours=Neighbours(read))
     padding = tokenizer.pad_token_id or 0
     dev = {
-        name: {
-            batch_objective: Batches(
-                dev_documents,
-                make_groups(range(len(dev_documents)), DEV_BATCH),
-                replace(objective, name=batch_objective),
-                tokens,
-                padding,
-                seed + 1,
-            )
-            for batch_objective in split_batches(objective.name, objective.noise)
-        }
-        for name, dev_documents in texts.dev.items()
+        name: batch_held_out(of_corpus, objective, tokens, padding, seed + 1)
+        for name, of_corpus in texts.dev.items()
     }
     learned = Batches(documents, order, objective, tokens, padding, seed)
     reading = TrainingBatches(learned, corpora, dev, texts.pairs)
     return Trainer(model, tokenizer, reading, training, folder)
+
+
+def batch_held_out(
+    documents: list[TokenizedDocument],
+    objective: TrainedObjective,
+    tokens: TargetTokens,
+    padding: int,
+    seed: int,
+) -> dict[str, Batches]:
+    """Return held-out documents in batches under each objective that batches of the training have."""
+    groups = make_groups(range(len(documents)), DEV_BATCH)
+    return {
+        name: Batches(documents, groups, replace(objective, name=name), tokens, padding, seed)
+        for name in split_batches(objective.name, objective.noise)
+    }

@@ -9,9 +9,9 @@ from typing import Any
 
 import torch
 from transformers import (
+    MODEL_FOR_MASKED_LM_MAPPING,
     AutoModelForCausalLM,
     AutoTokenizer,
-    BertForMaskedLM,
     PreTrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
@@ -29,8 +29,8 @@ from blankfill.networks.checkpoints import (
     read_tokenizer,
     refuse_missing,
 )
+from blankfill.networks.families import family_of
 from blankfill.networks.folders import check_fit, check_size, list_missing, refuse_unfetched
-from blankfill.networks.sizes import HEADS
 
 from ..errors import StudyError
 from ..files import write_atomically
@@ -94,7 +94,7 @@ def start_from_checkpoint(
 
 def start_from_encoder(
     folder: Path | str, seed: int, is_new: bool = False, layers: int = 0
-) -> tuple[BertForMaskedLM, PreTrainedTokenizerBase]:
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Return the lower `layers` (0: all) of a BERT-class encoder with a new head tied to its embeddings, and its tokenizer.
 
     The head is drawn from `seed`, and where `is_new` all weights, in the shape of the encoder; dropout is off, as every
@@ -108,28 +108,29 @@ def start_from_encoder(
 
 def _read_graph(
     folder: Path | str, seed: int, is_new: bool
-) -> tuple[BertForMaskedLM, PreTrainedTokenizerBase]:
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     distilled, tokenizer, _ = read_distilbert(Path(folder), seed)
     model = as_bert(distilled, seed)
     _turn_off_dropout(model.config)
     torch.manual_seed(seed)
-    return BertForMaskedLM(model.config) if is_new else model, tokenizer
+    return type(model)(model.config) if is_new else model, tokenizer
 
 
 def _read_encoder(
     folder: Path | str, seed: int, is_new: bool
-) -> tuple[BertForMaskedLM, PreTrainedTokenizerBase]:
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     tokenizer = load_tokenizer(folder)
     config: Any = read_config(folder, "masked")
-    if config.model_type != "bert":
+    if not family_of(config).parts:
         raise StudyError(
             f"{folder}: the matched track starts from a BERT-class encoder, this is {config.model_type}"
         )
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
     torch.manual_seed(seed)
+    network: Any = MODEL_FOR_MASKED_LM_MAPPING[type(config)]
     if is_new:
-        return BertForMaskedLM(config), tokenizer
-    read, report = read_network(BertForMaskedLM, folder, "masked", config=config, dtype=torch.float32)
+        return network(config), tokenizer
+    read, report = read_network(network, folder, "masked", config=config, dtype=torch.float32)
     model: Any = read
     check_fit(model, report, folder)
     _new_head(model, list_missing(model, report), "masked", folder)
@@ -206,7 +207,7 @@ def _check_type(config, kind: str, source: Path | str) -> None:
 
 def _new_head(model: PreTrainedModel, missing: list[str], kind: str, source: Path | str) -> list[str]:
     """Return the new matrices of the output layer; raises StudyError where others are missing."""
-    head = HEADS.get(model.config.model_type, ()) if kind == "masked" else ()
+    head = family_of(model.config).head if kind == "masked" else ()
     refuse_missing([name for name in missing if name.split(".")[0] not in head], kind, source)
     return missing
 

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from tokenizers import BertWordPieceTokenizer, Tokenizer
 from transformers import (
+    MODEL_FOR_CAUSAL_LM_MAPPING,
     BertConfig,
     BertForMaskedLM,
-    BertLMHeadModel,
     DistilBertForMaskedLM,
     EncoderDecoderConfig,
     EncoderDecoderModel,
@@ -19,6 +19,7 @@ from transformers import (
 )
 
 from blankfill.networks.checkpoints import set_attention
+from blankfill.networks.families import parts_of
 
 from ..errors import StudyError
 from .noise import TokenizedDocument
@@ -152,15 +153,15 @@ def as_bert(distilled: DistilBertForMaskedLM, seed: int) -> BertForMaskedLM:
     return model
 
 
-def keep_lower_layers(model: BertForMaskedLM, layers: int) -> None:
-    """Take the upper layers off a BERT, in place; 0 keeps all. Raises StudyError where it has fewer."""
-    stack: Any = model.bert.encoder
-    if layers > len(stack.layer):
+def keep_lower_layers(model: PreTrainedModel, layers: int) -> None:
+    """Take the upper layers off an encoder, in place; 0 keeps all. Raises StudyError where it has fewer."""
+    parts: Any = parts_of(model)
+    if layers > len(parts.stack):
         raise StudyError(
-            f"model.layers={layers}: the encoder has {len(stack.layer)}; give fewer, or 0 for all"
+            f"model.layers={layers}: the encoder has {len(parts.stack)}; give fewer, or 0 for all"
         )
     if layers:
-        stack.layer = stack.layer[:layers]
+        del parts.stack[layers:]
         model.config.num_hidden_layers = layers
 
 
@@ -173,9 +174,10 @@ def as_kind(start: PreTrainedModel, kind: str, tokenizer: PreTrainedTokenizerBas
     return _AS_KIND[kind](start, tokenizer)
 
 
-def _as_causal(start: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> BertLMHeadModel:
-    config = BertConfig.from_dict(start.config.to_dict() | {"is_decoder": True})
-    model = BertLMHeadModel(config)
+def _as_causal(start: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
+    config = start.config.from_dict(start.config.to_dict() | {"is_decoder": True})
+    network: Any = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
+    model = network(config)
     model.load_state_dict(start.state_dict())
     _set_generation_tokens(model, tokenizer)
     return model
@@ -188,17 +190,16 @@ def _as_encoder_decoder(start: PreTrainedModel, tokenizer: PreTrainedTokenizerBa
     """
     n_layers = max(1, start.config.num_hidden_layers // 2)
     shape = start.config.to_dict() | {"num_hidden_layers": n_layers}
-    decoder_config = BertConfig.from_dict(shape | {"is_decoder": True, "add_cross_attention": True})
-    config = EncoderDecoderConfig.from_encoder_decoder_configs(BertConfig.from_dict(shape), decoder_config)
+    decoder_config = start.config.from_dict(shape | {"is_decoder": True, "add_cross_attention": True})
+    config = EncoderDecoderConfig.from_encoder_decoder_configs(start.config.from_dict(shape), decoder_config)
     model = EncoderDecoderModel(config)
     weights = _every_second_layer(start.state_dict(), n_layers)
     cross = {
         k.replace(".attention.", ".crossattention."): v for k, v in weights.items() if ".attention." in k
     }
     model.decoder.load_state_dict(weights | cross)
-    encoder = {
-        name.removeprefix("bert."): value for name, value in weights.items() if name.startswith("bert.")
-    }
+    prefix = f"{start.base_model_prefix}."
+    encoder = {name.removeprefix(prefix): value for name, value in weights.items() if name.startswith(prefix)}
     model.encoder.load_state_dict(encoder, strict=False)
     _set_generation_tokens(model, tokenizer)
     return model

@@ -45,13 +45,7 @@ def start(config: Config) -> Recipe:
             "remove it"
         )
     if model.start == "checkpoint":
-        if model.revision and ("sha256" in named or str(model.source).startswith("package:")):
-            raise StudyError(
-                f"model.revision has no effect beside model.source={model.source}, which is not on the hub: remove one of them"
-            )
-        named |= {"name": model.name, "start": model.start, "seed": model.seed}
-        named |= {key: value for key in CHECKPOINT_ONLY if (value := getattr(model, key))}
-        return make_recipe("start", named | {"kind": _kind_of(config)})
+        return _start_from_checkpoint(config, named)
     for key in CHECKPOINT_ONLY:
         if getattr(model, key):
             raise StudyError(f"model.{key} needs model.start=checkpoint, got {model.start}: remove it")
@@ -61,6 +55,18 @@ def start(config: Config) -> Recipe:
     settings |= {key: getattr(model, key) for key in MATCHED_START}
     settings |= {"layers": model.layers} if model.layers else {}
     return make_recipe("start", settings, training_corpora(config) if is_new else {})
+
+
+def _start_from_checkpoint(config: Config, named: dict) -> Recipe:
+    """Return the recipe of a pretrained model that is loaded whole; `named` says which its source is."""
+    model = config.model
+    if model.revision and ("sha256" in named or str(model.source).startswith("package:")):
+        raise StudyError(
+            f"model.revision has no effect beside model.source={model.source}, which is not on the hub: remove one of them"
+        )
+    settings = named | {"name": model.name, "start": model.start, "seed": model.seed}
+    settings |= {key: value for key in CHECKPOINT_ONLY if (value := getattr(model, key))}
+    return make_recipe("start", settings | {"kind": _kind_of(config)})
 
 
 def _kind_of(config: Config) -> str:
@@ -120,6 +126,11 @@ def training_of(config: Config) -> TrainingConfig:
     if merged.canary_copies != TrainingConfig.canary_copies and not merged.canaries:
         raise StudyError(
             "scale.training.canary_copies has no effect without scale.training.canaries: remove it"
+        )
+    if "patience" in changed and merged.patience >= merged.budgets:
+        raise StudyError(
+            f"model.training.patience={merged.patience} has no effect with {merged.budgets} budgets: give a smaller one, or more "
+            "budgets (scale.training.budgets)"
         )
     if not merged.body_learning_rate and not merged.head_learning_rate:
         raise StudyError(
