@@ -5,9 +5,9 @@ from typing import Any
 
 import pandas as pd
 
+from ..arms.baselines import TABLES
 from ..evidence.cells import group_by
 from ..evidence.derivation import Tables
-from ..evidence.leads import TABLES
 from ..evidence.verdicts import INSIDE, NONE_SHOWN, NOT_COMPETENT, NOT_SETTLED
 from . import style
 from .ladder import BEFORE, BOTH, CAUSAL, OWN, READS, STARTED, UNTRAINED, Step, best_rows
@@ -82,7 +82,7 @@ def describe_scale(tables: Tables, places: str) -> str:
     means = rows.pivot_table("value", "corpus", "arm")  # over trainings, as the leads are
     ends = {
         "blanks left out": means.reindex(columns=["unfilled"])["unfilled"].dropna(),
-        "the best word table": means.reindex(columns=TABLES).max(axis=1).dropna(),
+        "the best word table": means.reindex(columns=TABLES["both"]).max(axis=1).dropna(),
     }
     clauses = [f"{words} {span(values)}" for words, values in ends.items() if len(values)]
     return f"BLEU in {places}: {', '.join(clauses)}, the original 100." if clauses else ""

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..evidence.leads import TABLES
+from ..arms.baselines import MATCHED_TABLES, TABLES, base_of
+from ..arms.roles import CONTROL, PAIR, find_role
 from ..evidence.tables import over_seeds
 from . import style
 from .cast import COMPARED, MEASURES
-from .roles import CONTROL, PAIR, base_of, find_role
 from .style import Study
 
 SHOWN = 9  # arms of an example
@@ -67,7 +67,7 @@ def make_dial(scores: pd.DataFrame, leads: pd.DataFrame, study: Study) -> dict[s
         return {}
     cells = over_seeds(rows, ["corpus", "arm", "ratio", "metric"])
     everywhere = cells.groupby("arm")["ratio"].nunique() == len(ratios)
-    arms = choose_arms(everywhere.index[everywhere], DIALLED, (*PAIR, "bigram_both"))
+    arms = choose_arms(everywhere.index[everywhere], DIALLED, (*PAIR, MATCHED_TABLES[0]))
     scored = {
         (row.corpus, row.arm, row.ratio, row.metric): [row.value, row.low, row.high]
         for row in cells.itertuples(index=False)
@@ -103,11 +103,11 @@ def _subtract(scored: dict, corpus: str, arm: str, ratio: float) -> list[float] 
     """Return the BLEU of an arm minus that of the best word table of both sides, without an interval."""
     tables = [
         scored[corpus, table, ratio, "bleu"][0]
-        for table in TABLES
+        for table in TABLES["both"]
         if (corpus, table, ratio, "bleu") in scored
     ]
     cell = scored.get((corpus, arm, ratio, "bleu"))
-    if not tables or cell is None or arm in TABLES:
+    if not tables or cell is None or arm in TABLES["both"]:
         return None
     return [cell[0] - max(tables), np.nan, np.nan]
 
