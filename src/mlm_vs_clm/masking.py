@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from blankfill.draws import pick_runs, pick_singly
+from blankfill.ranges import Range, check_number
 from blankfill.text import OF_RUN, PUNCTUATION, CharSpan, find_words
 
 from .documents import LEAST_STOPWORDS, Document, Entity, check_offsets, classify_word, measure_stopwords
@@ -13,6 +15,7 @@ from .errors import StudyError
 
 Eligible = Callable[[Document, list[CharSpan]], list[int]]
 Pick = Callable[[int, int, np.random.Generator], list[int]]
+RATIO = Range(0, 1, above=True)  # of the words that a strategy counts
 # The parts of speech of Universal Dependencies, as spaCy's taggers name them, and those that marks have.
 TAGS = tuple("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())
 TAGS_OF_MARKS = ("PUNCT", "SYM")
@@ -60,39 +63,44 @@ def content_words(document: Document, words: list[CharSpan]) -> list[int]:
     return _of_class("content", document, words)
 
 
-STRATEGIES: dict[str, Eligible] = {
-    "random": every_word,
-    "stopwords": stopwords,
-    "punctuation": punctuation,
-    "entities": entities,
-    "non_entities": non_entities,
-    "content_words": content_words,
-    "part_of_speech": part_of_speech,
-    "spans": every_word,
-    "continuation": every_word,
-    "random_as_punctuation": every_word,
-    "random_as_stopwords": every_word,
-    "random_as_entities": every_word,
-    "random_as_part_of_speech": every_word,
-}
-# The class of which the ratio is a share, where that is not what may be masked: random words, as many as the class has.
-COUNTED: dict[str, Eligible] = {
-    "random_as_punctuation": punctuation,
-    "random_as_stopwords": stopwords,
-    "random_as_entities": entities,
-    "random_as_part_of_speech": part_of_speech,
-}
-
-
 def pick_last(n_eligible: int, n_masked: int, rng: np.random.Generator) -> list[int]:
     """Return the last places, whatever is drawn: the text before them is to be continued."""
     return list(range(n_eligible - n_masked, n_eligible))
 
 
-PICKS: dict[str, Pick] = {
-    **dict.fromkeys(STRATEGIES, pick_singly),
-    "spans": pick_runs,
-    "continuation": pick_last,
+@dataclass(frozen=True)
+class Strategy:
+    """Which words may be masked (`eligible`), and which of them are, as many as the ratio asks for (`pick`).
+
+    `reads` says which spans of a document its functions are shown: entities, parts of speech ("tags"), or none. `is_english`:
+    it knows English words alone. `counted` are the words of which the ratio is a share, where they are not those eligible.
+    """
+
+    eligible: Eligible
+    pick: Pick = pick_singly
+    reads: Literal["", "entities", "tags"] = ""
+    is_english: bool = False
+    counted: Eligible | None = None
+
+    def as_control(self) -> "Strategy":
+        """Return the control of a class: random words, as many as the class has."""
+        return replace(self, eligible=every_word, counted=self.eligible)
+
+
+STRATEGIES = {
+    "random": Strategy(every_word),
+    "stopwords": Strategy(stopwords, is_english=True),
+    "punctuation": Strategy(punctuation),
+    "entities": Strategy(entities, reads="entities"),
+    "non_entities": Strategy(non_entities, reads="entities"),
+    "content_words": Strategy(content_words, is_english=True),
+    "part_of_speech": Strategy(part_of_speech, reads="tags", is_english=True),
+    "spans": Strategy(every_word, pick_runs),
+    "continuation": Strategy(every_word, pick_last),
+}
+STRATEGIES |= {
+    f"random_as_{name}": STRATEGIES[name].as_control()
+    for name in ("punctuation", "stopwords", "entities", "part_of_speech")
 }
 
 
@@ -109,27 +117,28 @@ class Corruption:
 def mask_words(document: Document, strategy: str, ratio: float, rng: np.random.Generator) -> Corruption:
     """Choose the blanks of a document: `ratio` of the words that the strategy may mask (or counts), rounded to a count.
 
-    Raises StudyError for a ratio outside [0, 1], an unknown strategy, or an entity outside the text.
+    Raises StudyError for a ratio outside RATIO, an unknown strategy, or an entity outside the text.
     """
     check_masking(strategy, ratio)
     for entity in document.entities:
         check_offsets(entity, document.text, f"document {document.id}")
-    words = find_words(document.text)
-    eligible = STRATEGIES[strategy](document, words)
-    counted = COUNTED[strategy](document, words) if strategy in COUNTED else eligible
+    words, how = find_words(document.text), STRATEGIES[strategy]
+    shown = document if how.reads else replace(document, entities=())
+    eligible = how.eligible(shown, words)
+    counted = how.counted(shown, words) if how.counted else eligible
     n_masked = int(np.floor(ratio * len(counted) + 0.5))
-    chosen = PICKS[strategy](len(eligible), n_masked, rng)
+    chosen = how.pick(len(eligible), n_masked, rng)
     return Corruption(document.id, words, sorted(eligible[i] for i in chosen), len(counted))
 
 
 def reads_entities(strategy: str) -> bool:
     """Return whether a strategy masks, spares or counts the words of entities."""
-    return bool({entities, non_entities} & {STRATEGIES[strategy], COUNTED.get(strategy)})
+    return STRATEGIES[strategy].reads == "entities"
 
 
 def reads_tags(strategy: str) -> bool:
     """Return whether a strategy masks or counts words by their part of speech."""
-    return part_of_speech in (STRATEGIES[strategy], COUNTED.get(strategy))
+    return STRATEGIES[strategy].reads == "tags"
 
 
 def keep_spans(document: Document, types: Sequence[str]) -> Document:
@@ -154,7 +163,7 @@ def list_overrides(name: str) -> Iterator[str]:
 
 def note_language(strategy: str, documents: list[Document]) -> str:
     """Return a line on a strategy that knows English words only where the texts are not English, or ""."""
-    if not {stopwords, content_words, part_of_speech} & {STRATEGIES[strategy], COUNTED.get(strategy)}:
+    if not STRATEGIES[strategy].is_english:
         return ""
     share = measure_stopwords(document.text for document in documents)
     if not share < LEAST_STOPWORDS:
@@ -169,8 +178,7 @@ def check_masking(strategy: str, ratio: float) -> None:
     """Raise StudyError for settings that no document could satisfy."""
     if strategy not in STRATEGIES:
         raise StudyError(f"masking.strategy={strategy} is unknown: choose one of {', '.join(STRATEGIES)}")
-    if not 0 <= ratio <= 1:
-        raise StudyError(f"masking.ratio={ratio} must be between 0 and 1")
+    check_number("masking.ratio", ratio, RATIO)
 
 
 def check_kinds(strategy: str, tags: Sequence[str], types: Sequence[str]) -> None:

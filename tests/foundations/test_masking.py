@@ -1,18 +1,25 @@
 """One decision about which words are hidden, for every strategy and ratio."""
 
+from functools import partial
+
 import pytest
 import spacy
 from refusals import assert_refused
 
 from blankfill.draws import keyed_rng
+from blankfill.ranges import range_of
 from blankfill.text import find_words, split_words
 from mlm_vs_clm.documents import Document, Entity
 from mlm_vs_clm.errors import StudyError
+from mlm_vs_clm.files import ROOT
 from mlm_vs_clm.masking import (
-    COUNTED,
+    RATIO,
     STRATEGIES,
     TAGS,
+    Strategy,
     check_kinds,
+    check_masking,
+    entities,
     keep_spans,
     list_overrides,
     mask_words,
@@ -21,6 +28,7 @@ from mlm_vs_clm.masking import (
     reads_entities,
     tag_words,
 )
+from mlm_vs_clm.pipeline.config import MaskingConfig
 
 TEXT = "Aspirin (3.5 mg) reduced the patient's fever, and e-mail helped."
 DOCUMENT = Document("d", TEXT, entities=(Entity(0, 7, "Chemical"), Entity(38, 43, "Disease")))
@@ -49,7 +57,7 @@ def test_class_strategies_by_hand():
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("ratio", [0.0, 0.15, 0.5, 1.0])
+@pytest.mark.parametrize("ratio", [0.01, 0.15, 0.5, 1.0])
 def test_blanks_are_the_asked_share_of_the_class(strategy, ratio):
     corruption = hide(strategy, ratio)
     assert len(corruption.blanks) == int(ratio * corruption.n_eligible + 0.5)
@@ -69,9 +77,10 @@ def test_class_without_members_is_legal(strategy, text):
     assert corruption.blanks == [] and corruption.n_eligible == 0
 
 
-@pytest.mark.parametrize("ratio", [-0.1, 1.5, float("nan")])
-def test_ratio_outside_0_to_1_is_refused(ratio):
-    assert_refused("masking.ratio=.* must be between 0 and 1", hide, "random", ratio)
+@pytest.mark.parametrize("ratio", [-0.1, 0.0, 1.5, float("nan")])
+def test_ratio_outside_its_range_is_refused(ratio):
+    assert_refused("masking.ratio=.* must be between 0 and 1, 0 left out", hide, "random", ratio)
+    assert range_of(MaskingConfig, "ratio") is RATIO
 
 
 def test_unknown_strategy_names_the_known_ones():
@@ -104,7 +113,7 @@ def test_runs_hold_as_many_places_as_asked_for_and_none_twice(n_eligible, n_hidd
         assert len(set(places)) == len(places) == n_hidden and set(places) <= set(range(n_eligible))
 
 
-@pytest.mark.parametrize("strategy", COUNTED)
+@pytest.mark.parametrize("strategy", [name for name, how in STRATEGIES.items() if how.counted])
 @pytest.mark.parametrize("ratio", [0.5, 1.0])
 def test_a_control_masks_random_words_at_the_share_of_its_class_in_every_document(strategy, ratio):
     the_class = strategy.removeprefix("random_as_")
@@ -115,6 +124,32 @@ def test_a_control_masks_random_words_at_the_share_of_its_class_in_every_documen
     drawn = {tuple(hide(strategy, 1.0, seed=seed).blanks) for seed in range(20)}
     assert len(drawn) > 10
     assert reads_entities(strategy) == reads_entities(the_class) == (the_class == "entities")
+
+
+@pytest.mark.parametrize("eligible", [entities, partial(entities), lambda *shown: entities(*shown)])
+def test_a_strategy_and_its_control_need_one_entry_whatever_function_it_has(monkeypatch, eligible):
+    added = Strategy(eligible, reads="entities")
+    monkeypatch.setitem(STRATEGIES, "labelled", added)
+    monkeypatch.setitem(STRATEGIES, "random_as_labelled", added.as_control())
+    assert hidden("labelled") == ["Aspirin", "fever"]
+    control = hide("random_as_labelled", 1.0)
+    assert control.n_eligible == len(control.blanks) == 2
+    for name in ("labelled", "random_as_labelled"):
+        check_masking(name, 0.5)
+        check_kinds(name, [], ["Disease"])
+        assert reads_entities(name) and [*list_overrides(f"{name} Disease")] == [
+            f"masking={name}",
+            "masking.types=[Disease]",
+        ]
+        assert_refused("masking.tags has no effect", check_kinds, name, ["NOUN"], [])
+    # One that reads spans without saying so is shown none, even where a corpus has gold ones.
+    monkeypatch.setitem(STRATEGIES, "labelled", Strategy(eligible))
+    assert hidden("labelled") == [] and not reads_entities("labelled")
+    assert_refused("masking.types has no effect", check_kinds, "labelled", [], ["Disease"])
+
+
+def test_every_strategy_has_a_yaml():
+    assert {path.stem for path in (ROOT / "conf/masking").glob("*.yaml")} == {*STRATEGIES}
 
 
 def test_a_continuation_hides_the_last_words_whatever_is_drawn():

@@ -14,7 +14,7 @@ from mlm_vs_clm.tasks import TASKS
 ARMS = {  # arm -> share of the blanks that it fills well, cost relative to clm, order of filling
     "mlm": (0.28, 64, "random"),
     "mlm_leaky": (0.33, 64, "random"),
-    "mlm_parallel": (0.25, 2, "parallel"),
+    "mlm_diffusion": (0.25, 2, "parallel"),
     "clm": (0.2, 1, "left_to_right"),
     "seq2seq_kept": (0.14, 1.7, "left_to_right"),
     "unfilled": (0.0, 0, ""),
@@ -143,7 +143,7 @@ def main_metric(corpus):
 def ledger_row(cell):
     _, cost, order = ARMS[cell["arm"]]
     context = {"context": "both", "length": "known", "order": order, "documents": 150}
-    context["method"] = "masked" if cell["arm"] in ("mlm", "mlm_parallel") else cell["arm"]
+    context["method"] = "masked" if cell["arm"] in ("mlm", "mlm_diffusion") else cell["arm"]
     counts = {"blanks": int(18_000 * cell["ratio"]), "tokens_filled": int(24_000 * cell["ratio"])}
     counts |= {"passes": int(cost * 100), "token_forwards": int(cost * 150 * 128)}
     counts |= {"flops": cost * 150 * 128 * 4.5e7 * (0.2 + cell["ratio"])}

@@ -135,10 +135,10 @@ def test_a_study_with_another_main_cell_has_every_table():
         assert name == "references" or "Random masking at ratio 0.15" in made[0].caption
 
 
-def test_an_unknown_arm_and_corpus_are_drawn_and_tabled():
+def test_an_arm_without_a_marker_and_an_unknown_corpus_are_drawn_and_tabled():
     tables = tidy_fakes()
     for name, column in (("scores", "arm"), ("ledger", "arm"), ("downstream", "trained_on")):
         tables[name] = tables[name].assign(corpus="essays")
-        tables[name][column] = tables[name][column].replace("mlm", "diffusion")
+        tables[name][column] = tables[name][column].replace("mlm", "product")
     assert all(draw(name, tables) for name in FIGURES)
-    assert any("diffusion" in to_markdown(table) for table in make_tables("quality", tables))
+    assert any("product" in to_markdown(table) for table in make_tables("quality", tables))

@@ -21,7 +21,7 @@ def test_known_names_come_first_and_unknown_ones_sorted():
 
 
 def test_no_two_arms_look_alike_whatever_their_names():
-    arms = [*style.ARMS, "new_one", "another", "third"]
+    arms = [*style.ARMS, "mlm_nsp", "hybrid_masked", "product"]
     found = style.looks(arms)
     for first, second in itertools.combinations(arms, 2):
         assert found[first]["marker"] != found[second]["marker"], (first, second)

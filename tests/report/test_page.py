@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from fake_tables import STUDY, fake_tables, tidy_fakes
 
+from mlm_vs_clm.arms.roles import load_roles
 from mlm_vs_clm.evidence.tables import read_tables
 from mlm_vs_clm.files import ROOT, list_studies
 from mlm_vs_clm.pipeline.collect import code_fill
@@ -16,7 +17,6 @@ from mlm_vs_clm.report.build import draw, make_page
 from mlm_vs_clm.report.drawing import style_context
 from mlm_vs_clm.report.headline import name_next
 from mlm_vs_clm.report.page import write_data
-from mlm_vs_clm.report.roles import load_roles
 from mlm_vs_clm.report.story import choose_arms
 from mlm_vs_clm.report.study_folder import load_background
 from mlm_vs_clm.report.svg import inline

@@ -42,7 +42,7 @@ def test_costs_are_told_relative_to_the_causal_arm():
     tables = tidy_fakes()
     ratios, equal = sentences.describe_costs(tables["ledger"], tables["comparisons"], STUDY)
     assert "known length (mlm against clm) 3.8 times" in ratios
-    assert "all blanks in one pass (mlm_parallel against clm) 2 times" in ratios
+    assert "all blanks in one pass (mlm_diffusion against clm) 2 times" in ratios
     assert "mlm - clm at the FLOPs of clm: abstracts 0.020 [0.005, 0.035]" in equal
 
 

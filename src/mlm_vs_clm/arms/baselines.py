@@ -1,7 +1,9 @@
 """Fills without a network: the floors that an arm must beat, and the upper reference that it cannot."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from .ngrams import SHORTLIST, UNSEEN, NGrams
 EDGE = ""  # the neighbour of a text's first and last word
 NEUTRAL = "blorvin"  # a made-up word, so that no test text has it
 N_FREQUENT = 100
+Context = Literal["none", "left", "true_left", "both", "leaky"]
 
 
 class WordCounts:
@@ -159,46 +162,91 @@ def oracle(text: BlankedText, counts: WordCounts, sampling: Sampling) -> FilledT
     return assemble_text(text, text.originals())
 
 
-# Functions of a text, word counts and sampling; bigram_leaky also of `per_pass`, those of ORDERED of `order`, mention of `mentions`.
-BASELINES: dict[str, Callable[..., FilledText]] = {
-    "unfilled": unfilled,
-    "constant": constant,
-    "bigram_left": partial(ngram, context="left"),
-    "bigram_true_left": partial(ngram, context="true_left"),
-    "bigram_both": partial(ngram, context="both"),
-    "bigram_leaky": partial(ngram, context="leaky"),
-    "ngram_left": partial(ngram, context="left"),
-    "ngram_both": partial(ngram, context="both"),
-    "unigram": unigram,
-    "uniform": uniform,
-    "neutral": neutral,
-    "frequent": frequent,
-    "mention": mention,
-    "oracle": oracle,
+@dataclass(frozen=True)
+class Baseline:
+    """A way to fill without a network: `fill`, a function of a text, word counts and sampling, and what the study knows of it.
+
+    `context`: what it sees at a blank, as a network of that context does. `counts`: the text that the arms were trained on, in
+    lower case, the pretrain split as it is, or none. `draws`: there is an arm `<name>_sampled`, at a temperature. With
+    `chooses_order` it is also given the `order` that is best on dev documents, with `needs_labels` the `mentions`, and where it
+    is leaky `per_pass`. `is_reference`: it reads the originals of its blanks, or leaves them out. `is_required`: no arm of its
+    context is judged without it; other tables of the context are floors where a study has them.
+    """
+
+    fill: Callable[..., FilledText]
+    context: Context = "none"
+    counts: Literal["trained_on", "split", "none"] = "trained_on"
+    draws: bool = False
+    chooses_order: bool = False
+    needs_labels: bool = False
+    is_reference: bool = False
+    is_required: bool = False
+
+    def __call__(self, text: BlankedText, counts: WordCounts, sampling: Sampling, **also: Any) -> FilledText:
+        """Return the filled text."""
+        return self.fill(text, counts, sampling, **also)
+
+    @property
+    def order(self) -> str:
+        """Return the order in which it fills: none where that makes no difference."""
+        return {"none": "none", "leaky": "spread"}.get(self.context, "left_to_right")
+
+
+def word_table(context: Context, order: int = 0, draws: bool = False, is_required: bool = False) -> Baseline:
+    """Return a table of `order` words in a row; 0: as many as are best on dev documents."""
+    fill = partial(ngram, context=context, order=order) if order else partial(ngram, context=context)
+    return Baseline(fill, context, draws=draws, chooses_order=not order, is_required=is_required)
+
+
+BASELINES = {
+    "unfilled": Baseline(unfilled, counts="none", is_reference=True),
+    "constant": Baseline(constant),
+    "bigram_left": word_table("left", 2, draws=True, is_required=True),
+    "bigram_true_left": word_table("true_left", 2, draws=True, is_required=True),
+    "bigram_both": word_table("both", 2, draws=True, is_required=True),
+    "bigram_leaky": word_table("leaky", 2, draws=True, is_required=True),
+    "ngram_left": word_table("left"),
+    "ngram_both": word_table("both"),
+    "unigram": Baseline(unigram, counts="split"),
+    "uniform": Baseline(uniform, counts="split"),
+    "neutral": Baseline(neutral, counts="none"),
+    "frequent": Baseline(frequent, counts="split"),
+    "mention": Baseline(mention, counts="none", needs_labels=True, is_reference=True),
+    "oracle": Baseline(oracle, counts="none", is_reference=True),
 }
+SAMPLED = {name: f"{name}_sampled" for name, baseline in BASELINES.items() if baseline.draws}
+ARMS = BASELINES | {arm: BASELINES[name] for name, arm in SAMPLED.items()}
+COUNTING = tuple(name for name, baseline in BASELINES.items() if baseline.counts == "trained_on")
+BOUNDS = ("unfilled", "oracle")  # what a gain is measured against: 0 and 1
+TABLES = {
+    context: tuple(name for name, baseline in BASELINES.items() if baseline.context == context)
+    for context in ("left", "both", "leaky", "true_left")
+}
+TABLES["prefix"] = TABLES["left"]
+LATER_TABLES = tuple(arm for arm in ARMS if ARMS[arm].context != "none" and not ARMS[arm].is_required)
+REQUIRED = {baseline.context: name for name, baseline in BASELINES.items() if baseline.is_required}
+MATCHED_TABLES = (REQUIRED["both"], REQUIRED["left"])  # with the contexts of `mlm` and of `clm`
+# The arms that a greedy arm, and one that draws, must beat, by the context that it sees.
+FLOORS = {context: (*tables, "constant") for context, tables in TABLES.items()}
+SAMPLED_FLOORS = {
+    context: (*(SAMPLED[name] for name in tables if name in SAMPLED), "unigram")
+    for context, tables in TABLES.items()
+}
+
+
+def base_of(arm: str) -> str:
+    """Return the arm that an arm is a variant of, itself where it is none."""
+    return arm.partition(" ")[0]
+
+
+def find_baseline(arm: str) -> Baseline | None:
+    """Return the baseline that an arm or one of its variants is, whether it draws its fills or not; None for a network."""
+    return ARMS.get(base_of(arm))
 
 
 def is_baseline(arm: str) -> bool:
-    """Return whether an arm needs no network, whatever settings its name has, and whether it draws its fills or not."""
-    return arm.partition(" ")[0].removesuffix("_sampled") in BASELINES
-
-
-BIGRAMS = ("bigram_left", "bigram_true_left", "bigram_both", "bigram_leaky")
-ORDERED = ("ngram_left", "ngram_both")  # those whose order is chosen on dev documents
-COUNTING = ("constant", *BIGRAMS, *ORDERED)  # those that count the text which the arms were trained on
-# Those that read no word around a blank.
-CONTEXT_FREE = ("constant", "unigram", "uniform", "neutral", "frequent")
-LABELLED = ("mention",)  # those that read the labels of entities, and the originals
-BOUNDS = ("unfilled", "oracle")  # what a gain is measured against: 0 and 1
-# The arms that a greedy arm, and one that draws, must beat, by the context that it sees.
-FLOORS = {
-    "left": ("bigram_left", "ngram_left", "constant"),
-    "prefix": ("bigram_left", "ngram_left", "constant"),
-    "both": ("bigram_both", "ngram_both", "constant"),
-    "leaky": ("bigram_leaky", "constant"),
-    "true_left": ("bigram_true_left", "constant"),
-}
-SAMPLED_FLOORS = {context: (f"{floors[0]}_sampled", "unigram") for context, floors in FLOORS.items()}
+    """Return whether an arm needs no network."""
+    return find_baseline(arm) is not None
 
 
 def _choose(weights: np.ndarray, sampling: Sampling, key: tuple) -> int:

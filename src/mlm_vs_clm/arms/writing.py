@@ -17,11 +17,10 @@ from ..corpora import load_split
 from ..documents import Document, keep_beginning
 from ..hardware import torch_dtype
 from ..masking import mask_words
-from .baselines import BASELINES, BOUNDS, COUNTING, LABELLED, ORDERED, WordCounts
+from .baselines import BASELINES, WordCounts
 from .mentions import Mentions, gather_mentions
 from .ngrams import ORDERS
 from .recasing import Recaser, fills_of, insert_missing_spaces, is_cased
-from .settings import LEAKY
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -92,21 +91,23 @@ def open_tokenizer(folder: Path) -> "PreTrainedTokenizerBase":
 
 def write_baseline(arm: dict, blanked: list[BlankedText], inputs: dict[str, Path]) -> WrittenOrSkipped:
     """Fill without a model; what counts in lower case gets capitals by the stated rule."""
-    counts = WordCounts([])
-    if arm["writer"] in COUNTING:
+    baseline, corpus = BASELINES[arm["writer"]], inputs["corpus"]
+    counts, is_counting = WordCounts([]), baseline.counts == "trained_on"
+    if is_counting:
         counts = _counts_of_read(tuple(list_read(inputs, arm["read"])))
-    elif arm["writer"] not in BOUNDS:
-        counts = _counts(inputs["corpus"])
+    elif baseline.counts == "split":
+        counts = _counts(corpus)
+    also: dict[str, Any] = {}
+    if baseline.context == "leaky":
+        also["per_pass"] = arm["per_pass"]
+    if baseline.chooses_order:
+        also["order"] = arm.get("table_order") or choose_order(arm["writer"], counts, corpus)
+    if baseline.needs_labels:
+        also["mentions"] = _mentions(corpus)
     sampling = Sampling(arm["temperature"], seed=arm["seed"])
-    options: dict[str, Any] = {"per_pass": arm["per_pass"]} if arm["writer"] in LEAKY else {}
-    if arm["writer"] in ORDERED:
-        order = arm.get("table_order") or choose_order(arm["writer"], counts, inputs["corpus"])
-        options = {"order": order}
-    if arm["writer"] in LABELLED:
-        options = {"mentions": _mentions(inputs["corpus"])}
-    filled = [BASELINES[arm["writer"]](text, counts, sampling, **options) for text in blanked]
-    if arm["writer"] in COUNTING:
-        recase = _recaser(inputs["corpus"])
+    filled = [baseline(text, counts, sampling, **also) for text in blanked]
+    if is_counting:
+        recase = _recaser(corpus)
         filled = [recase.fill(*pair) for pair in zip(blanked, filled, strict=True)]
     filled = [insert_missing_spaces(*pair) for pair in zip(blanked, filled, strict=True)]
     return filled, Ledger.of(blanked), {}

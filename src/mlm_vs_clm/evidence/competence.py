@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pandas as pd
 
-from ..arms.baselines import FLOORS, ORDERED, SAMPLED_FLOORS, is_baseline
+from ..arms.baselines import FLOORS, LATER_TABLES, SAMPLED_FLOORS, is_baseline
 from ..metrics import MEASURES
 from ..stats import PairedDifference
 from .cells import Cell, ScoredCell, group_by
@@ -77,7 +77,7 @@ def _judge(
 ) -> dict:
     corpus, arm, strategy, ratio = place
     sides = {floor: _find_floor(place, floor, by_place) for floor in floors}
-    sides = {floor: side for floor, side in sides.items() if side or floor not in ORDERED}
+    sides = {floor: side for floor, side in sides.items() if side or floor not in LATER_TABLES}
     estimates = {
         floor: compare_cells(by_place[place], side, measure, MORE * resamples, (arm, floor))
         for floor, side in sides.items()

@@ -2,13 +2,12 @@
 
 import pandas as pd
 
-from ..arms.baselines import is_baseline
+from ..arms.baselines import TABLES, is_baseline
 from .competence import Place
 from .paired import group_seeds, score_cells
 from .study import Study
 from .tables import COLUMNS
 
-TABLES = ("bigram_both", "ngram_both")  # of words, counted on the text that the networks were trained on
 MEASURES = (
     ("document", "bleu"),
     *(("fills", f"exact_match{name}") for name in ("", "_content", "_stopword", "_punctuation")),
@@ -16,7 +15,7 @@ MEASURES = (
 
 
 def list_leads(study: Study) -> pd.DataFrame:
-    """Return one row per corpus, arm, masking and measure: the arm minus the best of TABLES, with its paired interval.
+    """Return one row per corpus, arm, masking and measure: the arm minus the best table of both sides, with its paired interval.
 
     The best is the one with the higher score on these blanks, so that a lead is rather too small than too large. Where
     no table was run there is no row.
@@ -33,7 +32,7 @@ def list_leads(study: Study) -> pd.DataFrame:
 
 def _find_best(place: Place, measure: tuple[str, str], study: Study) -> Place | None:
     """Return the place of the table with the highest score on the blanks of an arm; None where none was run."""
-    places = [(place[0], table, *place[2:]) for table in TABLES]
+    places = [(place[0], table, *place[2:]) for table in TABLES["both"]]
     places_scored = [table_place for table_place in places if measure in study.list_measures(table_place)]
     return max(
         places_scored, key=lambda table_place: _score_table(place, table_place, measure, study), default=None

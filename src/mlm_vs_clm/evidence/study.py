@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from ..arms.baselines import BOUNDS, FLOORS, ORDERED
+from ..arms.baselines import BOUNDS, FLOORS, LATER_TABLES
 from ..metrics import is_lower_better
 from ..stats import PairedDifference
 from ..tasks import TASKS
@@ -88,7 +88,7 @@ class Study:
         """Return the word table of the context of a place's arm: that of most words in a row which was run there."""
         context = next((cell.context for cell in self.scored.get(place, {}).values()), "")
         floors = [arm for arm in FLOORS.get(context, ()) if (place[0], arm, *place[2:]) in self.scored]
-        return next((arm for arm in floors if arm in ORDERED), floors[0] if floors else "")
+        return next((arm for arm in floors if arm in LATER_TABLES), floors[0] if floors else "")
 
     def count_runs(self, corpus: str) -> int:
         """Return how often the arm of the cell that was trained least often was trained; 1 where none was."""

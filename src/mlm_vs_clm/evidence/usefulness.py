@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..arms.baselines import BOUNDS, CONTEXT_FREE, LABELLED, is_baseline
+from ..arms.baselines import find_baseline
 from ..correlations import spearman
 from ..stats import NORMAL, Estimate, draw_weights, undefined
 from ..tasks import TASKS
@@ -42,10 +42,10 @@ Tables = Mapping[str, pd.DataFrame]
 
 def find_kind(arm: str) -> str:
     """Return which kind of writer an arm is."""
-    base = arm.partition(" ")[0].removesuffix("_sampled")
-    if base in (*BOUNDS, *LABELLED):
-        return REFERENCE
-    return FLOOR if base in CONTEXT_FREE else TABLE if is_baseline(arm) else NETWORK
+    baseline = find_baseline(arm)
+    if baseline is None:
+        return NETWORK
+    return REFERENCE if baseline.is_reference else FLOOR if baseline.context == "none" else TABLE
 
 
 def list_writers(tables: Tables) -> dict[Masking, list[str]]:

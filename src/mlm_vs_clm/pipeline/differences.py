@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..arms.roles import is_floor, is_network
 from ..evidence.cells import ScoredCell, group_by
 from ..evidence.paired import BySeed, by_seed, compare_cells
 from ..metrics import find_scope, is_lower_better
 from ..report import style
-from ..report.roles import is_floor, is_network
 from .cells import read_scored
 
 SHOWN = (

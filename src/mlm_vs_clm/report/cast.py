@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from ..arms.baselines import MATCHED_TABLES, base_of
+from ..arms.roles import FAMILIES, Role, find_role
 from ..evidence.tables import over_seeds
 from . import style
 from .lead_words import span
-from .roles import FAMILIES, Role, base_of, find_role
 from .style import Study
 
 SIGHT = {  # sees -> the words of an example as [words, how they are drawn]; at most one blank is being filled
@@ -37,8 +38,7 @@ COMPARED = (
     "mlm_leaky",
     "mlm_left",
     "clm_noised",
-    "bigram_both",
-    "bigram_left",
+    *MATCHED_TABLES,
 )
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from ..arms.roles import TABLE, is_floor, is_network
 from . import style
 from .drawing import Drawing, describe_values, draw_grid, interval_arms, least_span, mark_decades, open_up
-from .roles import TABLE, is_floor, is_network
 from .style import Study, ordered
 from .tables import Entry, Table, command_for_cells, enter_key, enter_number, enter_words, order_lines
 from .utility import CELL, quality_cells

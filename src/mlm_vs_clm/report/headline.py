@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..arms.roles import PAIR
 from ..evidence.cells import group_by
 from ..evidence.competence import COMPETENT
 from ..evidence.derivation import Tables
@@ -13,7 +14,6 @@ from ..evidence.verdicts import FEWEST_UNITS, FIRST, INSIDE, MADE, NOT_RUN, NOT_
 from . import style, track_answers
 from .ladder import UNTRAINED, count_content, count_tokens, list_own_steps, word_tokens
 from .lead_words import SIDES, enter_lead, span, word_number, word_runs
-from .roles import PAIR
 from .style import read_study
 from .verdict_cards import VerdictCard, list_own_verdicts
 from .wording import join_names

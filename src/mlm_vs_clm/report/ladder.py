@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..arms.baselines import MATCHED_TABLES
 from ..evidence.claims import index_conditions
 from ..evidence.competence import COMPETENT
 from ..evidence.derivation import Tables
@@ -32,8 +33,7 @@ PRETRAINED = (OWN, "as reported, pretrained")  # SmolLM2 as what the paper calls
 # By condition: what the causal model does.
 READS = {"known length": "reads before the blank", "both contexts": "reads both sides"}
 STARTED = tuple((start, name) for start in (CAUSAL, OWN) for name in READS)
-TABLES = ("bigram_both", "bigram_left")  # of word pairs, with the contexts of `mlm` and of `clm`
-SAME_AS_TABLES = (BEFORE[1], UNTRAINED[1])  # conditions whose two sides have the contexts of TABLES
+SAME_AS_TABLES = (BEFORE[1], UNTRAINED[1])  # conditions whose two sides have the contexts of MATCHED_TABLES
 LIKELIHOOD, CONTENT = "nats_per_character", "exact_match_content"
 LEAD = ("condition", "corpus", "effect", "low", "high", "runs")  # of the answers by likelihood
 TOO_FEW = "too few units"  # in place of a status
@@ -44,7 +44,7 @@ def list_steps(studies: Mapping[str, Tables], rules: Sequence[dict]) -> pd.DataF
     """Return one row per step, study and corpus that was run: the answer, with `start`, `network`, `tokens`, `words` and `tables`.
 
     The answers are those by BLEU. A step is a condition of claim C1 to which the rules give words, in their order, from each of ENDS. `tokens` is what an arm
-    read in training at most, in full thousands; `tables` the BLEU difference between TABLES, where the two sides differ in
+    read in training at most, in full thousands; `tables` the BLEU difference between MATCHED_TABLES, where the two sides differ in
     context as these do.
     """
     with_start = {name: tables for name, tables in studies.items() if find_start(tables) in ENDS}
@@ -85,13 +85,13 @@ def _from_encoder(tables: Tables) -> Tables:
 
 
 def compare_tables(tables: Tables) -> dict[str, float]:
-    """Return by how much BLEU the first of TABLES is ahead of the second at the main cell, by corpus."""
+    """Return by how much BLEU the first of MATCHED_TABLES is ahead of the second at the main cell, by corpus."""
     scores = read_study(tables).at_main(tables["scores"])
-    scores = scores[(scores["metric"] == "bleu") & scores["arm"].isin(TABLES)]
+    scores = scores[(scores["metric"] == "bleu") & scores["arm"].isin(MATCHED_TABLES)]
     means = scores.groupby(["corpus", "arm"])["value"].mean().unstack()
-    if not set(TABLES) <= set(means):
+    if not set(MATCHED_TABLES) <= set(means):
         return {}
-    return (means[TABLES[0]] - means[TABLES[1]]).dropna().to_dict()
+    return (means[MATCHED_TABLES[0]] - means[MATCHED_TABLES[1]]).dropna().to_dict()
 
 
 def best_rows(steps: pd.DataFrame, step: Step) -> pd.DataFrame:

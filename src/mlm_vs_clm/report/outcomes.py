@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..arms.baselines import ORDERED, is_baseline
+from ..arms.baselines import LATER_TABLES, is_baseline
 from ..evidence.cells import group_by
 from ..evidence.claims import list_asked
 from ..evidence.power import SETTLED_RUNS
@@ -101,7 +101,7 @@ def keep_trained(competence: pd.DataFrame) -> pd.DataFrame:
 
 def competence_table(competence: pd.DataFrame, study: Study) -> list[Table]:
     """Return which arms are competent at the main cell, one row per corpus, arm with a model and class of blanks."""
-    is_short = not competence["arm"].isin(ORDERED).any()
+    is_short = not competence["arm"].isin(LATER_TABLES).any()
     competence = study.at_main(keep_trained(competence))
     if competence.empty:
         return []

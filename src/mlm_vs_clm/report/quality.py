@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ..arms.baselines import BOUNDS
+from ..arms.roles import TABLE, is_floor, is_network
 from ..evidence.paired import GAIN
 from ..evidence.sanity import rank_alike
 from ..evidence.tables import over_seeds
 from ..metrics import METRICS, NATS, PROXIES
 from . import style
 from .drawing import Drawing, describe_values, draw_grid, label_lines, least_span, open_up
-from .roles import TABLE, is_floor, is_network
 from .style import Study, ordered
 from .tables import (
     DASH,

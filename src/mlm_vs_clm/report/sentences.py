@@ -6,12 +6,12 @@ from typing import Any
 import pandas as pd
 
 from ..arms.baselines import BASELINES
+from ..arms.roles import PAIR
 from ..evidence.derivation import Tables
 from ..evidence.equal_compute import BASES
 from ..evidence.tables import COMPUTE, OVERALL, pick_kind
 from . import style
 from .correlation import CorrelationLookup, decision_of, keep_defined
-from .roles import PAIR
 from .style import Study, ordered
 from .tables import enter, markdown_table
 from .wording import join_names, word_verdict

@@ -4,8 +4,8 @@ from typing import Any
 
 import pandas as pd
 
+from ..arms.baselines import TABLES
 from ..evidence.derivation import Tables
-from ..evidence.leads import TABLES
 from ..evidence.verdicts import INSIDE, NONE_SHOWN, NOT_COMPETENT, NOT_SETTLED
 from . import style
 from .ladder import BEFORE, BOTH, CAUSAL, ENCODER, OWN, READS, STARTED, UNTRAINED, Step, best_rows
@@ -92,7 +92,7 @@ def describe_scale(study: str, tables: Tables) -> str:
     means = rows.pivot_table("value", "corpus", "arm")  # over trainings, as the leads are
     ends = {
         "blanks left out": means.reindex(columns=["unfilled"])["unfilled"].dropna(),
-        "best word table": means.reindex(columns=TABLES).max(axis=1).dropna(),
+        "best word table": means.reindex(columns=TABLES["both"]).max(axis=1).dropna(),
     }
     clauses = [f"{words} {span(values)}" for words, values in ends.items() if len(values)]
     return f"**BLEU without a network** (`{study}`): {', '.join(clauses)}." if clauses else ""

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..evidence.leads import TABLES
+from ..arms.baselines import MATCHED_TABLES, TABLES, base_of
+from ..arms.roles import CONTROL, PAIR, find_role
 from ..evidence.tables import over_seeds
 from . import style
 from .cast import COMPARED, MEASURES
-from .roles import CONTROL, PAIR, base_of, find_role
 from .style import Study
 
 SHOWN = 9  # arms of an example
@@ -70,7 +70,7 @@ def make_dial(scores: pd.DataFrame, leads: pd.DataFrame, study: Study) -> dict[s
         return {}
     cells = over_seeds(rows, ["corpus", "arm", "ratio", "metric"])
     everywhere = cells.groupby("arm")["ratio"].nunique() == len(ratios)
-    arms = choose_arms(everywhere.index[everywhere], DIALLED, (*PAIR, "bigram_both"))
+    arms = choose_arms(everywhere.index[everywhere], DIALLED, (*PAIR, MATCHED_TABLES[0]))
     paired = leads[(leads["metric"] == "bleu") & (leads["strategy"] == study.main[0])].assign(metric=LEAD)
     places: dict[tuple[str, float], Scored] = {}
     for row in (*cells.itertuples(), *paired.itertuples()):
@@ -104,8 +104,8 @@ def _list_cells(scored: Scored, arms: Sequence[str]) -> dict[str, list]:
 
 def _subtract(scored: Scored, arm: str) -> Interval | None:
     """Return the BLEU of an arm minus that of the best word table of both sides, without an interval."""
-    tables = [scored[table, "bleu"][0] for table in TABLES if (table, "bleu") in scored]
-    if not tables or arm in TABLES:
+    tables = [scored[table, "bleu"][0] for table in TABLES["both"] if (table, "bleu") in scored]
+    if not tables or arm in TABLES["both"]:
         return None
     return scored[arm, "bleu"][0] - max(tables), np.nan, np.nan
 

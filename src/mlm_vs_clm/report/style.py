@@ -7,11 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from ..arms.baselines import MATCHED_TABLES, base_of
+from ..arms.roles import CAUSAL, CONTROL, MASKED, TABLE, find_role, load_roles
 from ..evidence.tables import at_main_cell, main_cell
 from ..masking import STRATEGIES
 from ..metrics import MEASURES
 from ..tasks import TASKS
-from .roles import CAUSAL, CONTROL, MASKED, TABLE, base_of, find_role, load_roles
 
 OWN = "own"  # the scale of a user's own texts
 OWN_TRACKS = ("own_masked", "own_causal")  # of a user's own model
@@ -35,7 +36,7 @@ MARKERS = {  # arms of one family differ in their marker; those with the first l
     "uniform": "+",
     "oracle": "*",
 }
-SOLID = ("mlm", "clm", "infill", "bigram_both", "bigram_left")
+SOLID = ("mlm", "clm", "infill", *MATCHED_TABLES)
 TONES = ("#1b1b1b", "#6b6b6b", "#a0a0a0")  # of series that are no arms
 SPARE_MARKERS = ("o", "s", "^", "D", "P", "v", "<", "d", ">", "p", "X", "*", "h", "8", "H")
 OTHER_MARKERS = ("8", "1", "2", "3", "4", "|", "_")  # of arms that MARKERS does not name

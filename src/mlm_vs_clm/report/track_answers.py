@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..arms.baselines import base_of
 from ..evidence.competence import COMPETENT
 from ..evidence.derivation import Tables
 from ..evidence.tables import TEXT, over_seeds, pick_kind
@@ -13,7 +14,6 @@ from ..evidence.variants import pivot_settings
 from ..evidence.verdicts import FIRST, MADE, NONE_SHOWN
 from . import style
 from .lead_words import span, word_runs
-from .roles import base_of
 from .usefulness import answer_usefulness
 from .wording import join_names
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..arms.baselines import CONTEXT_FREE
-from ..evidence.usefulness import BROKEN, FEWEST_WRITERS, FLOOR, NETWORK, REFERENCE
+from ..arms.baselines import BASELINES, base_of
+from ..arms.roles import CAUSAL, CONTROL, MASKED, find_role, is_network
+from ..arms.roles import TABLE as OF_TABLE
+from ..evidence.usefulness import BROKEN, FEWEST_WRITERS, FLOOR, NETWORK, REFERENCE, find_kind
 from ..evidence.usefulness import TABLE as WORD_TABLE
 from . import style
 from .drawing import (
@@ -23,8 +25,6 @@ from .drawing import (
 from .lead_words import span
 from .panel_sentences import Spec
 from .point_labels import label_points
-from .roles import CAUSAL, CONTROL, MASKED, base_of, find_role, is_network
-from .roles import TABLE as OF_TABLE
 from .style import Study, ordered
 from .tables import Entry, Table, command_for_report, enter_number
 from .wording import join_names
@@ -41,7 +41,7 @@ LOOKS = {
 SAYS_NOTHING = ("neutral", "frequent", "constant")
 GROUPS = {
     "words that say nothing": SAYS_NOTHING,
-    "drawn words": tuple(arm for arm in CONTEXT_FREE if arm not in SAYS_NOTHING),
+    "drawn words": tuple(arm for arm in BASELINES if find_kind(arm) == FLOOR and arm not in SAYS_NOTHING),
 }
 DEFAULT_POLICY = "projected"
 

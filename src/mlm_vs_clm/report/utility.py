@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ..arms.roles import CAUSAL, CONTROL, MASKED, TABLE, find_role
 from ..evidence.tables import find_utility, over_seeds
 from ..tasks import TASKS
 from ..tasks.outcome import NO_ROOM, UNTRAINED
 from . import style
 from .drawing import Drawing, add_legend, each_panel, least_span, open_up, panels
-from .roles import CAUSAL, CONTROL, MASKED, TABLE, find_role
 from .style import Study, ordered
 from .tables import (
     DASH,

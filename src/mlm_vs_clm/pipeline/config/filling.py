@@ -10,7 +10,7 @@ from blankfill.slots.ranges import RANGES
 
 from ...arms.ngrams import ORDERS
 from ...arms.settings import AUTO, LATER_AXES
-from ...masking import name_masking
+from ...masking import RATIO, name_masking
 from ...training.settings import MOST_TOKENS
 from .identity import set_settings
 
@@ -25,7 +25,7 @@ class MaskingConfig:
     """
 
     strategy: str = MISSING
-    ratio: float = number(MISSING, 0, 1, above=True)
+    ratio: float = field(default=MISSING, metadata={RANGE: RATIO})
     tags: list[str] = field(default_factory=list, kw_only=True)
     types: list[str] = field(default_factory=list, kw_only=True)
 
