@@ -29,7 +29,7 @@ STEPS = {  # condition of claim C1 -> the causal model of the sentence
     "known length": f"{READER}the text before the blank",
     "both contexts": f"{READER}both sides",
     UNTRAINED[1]: "SmolLM2, a pretrained causal model that was not trained on these texts",
-    "no leak": "what the paper calls causal",
+    "no leak": "what the paper calls causal, with no originals in sight",
     "no leak, pretrained": "SmolLM2, trained to write the whole text anew without knowing where blanks are",
 }
 AHEAD = {FIRST: "masked {points} BLEU points ahead", SECOND: "causal {points} BLEU points ahead"}

@@ -10,16 +10,17 @@ from ..evidence.derivation import Tables
 from ..files import STUDY
 from . import style
 from .headline import answer_question, ask
-from .ladder import BEFORE, BOTH, PRETRAINED
+from .ladder import BEFORE, BOTH, PRETRAINED, UNTRAINED
 from .lead_words import SIDES, span, word_no_lead, word_runs
 from .overview import count_tokens, find_start
 from .page import make_environment
 
 FILE = "index.html"
 CONDITIONS = {  # the causal model in a column -> conditions of claim C1, of which a study has one
-    "causal as in the paper": ("as reported", PRETRAINED[1]),
+    "causal as in the paper (masked sees originals)": ("as reported", PRETRAINED[1]),
     "causal, text before the blank": (BEFORE[1],),
     "causal, both sides": (BOTH[1],),
+    "SmolLM2 as it comes": (UNTRAINED[1],),
 }
 
 

@@ -60,7 +60,7 @@ def count_one_masking(studies: Mapping[str, Tables]) -> str:
     rows = list_one_masking(studies)
     shown = sum(find_direction(row.low, row.high) == FIRST for row in rows.itertuples())
     end = f"in {word_number(shown)} of {word_number(len(rows))}" if shown else "not shown"
-    return f" At one masking: {end}." if len(rows) else ""
+    return f" At one masking, other studies: {end}." if len(rows) else ""
 
 
 def describe_one_masking(studies: Mapping[str, Tables]) -> str:

@@ -69,7 +69,7 @@ def enter_cell(row: Any) -> str:
 def describe_words(rows: pd.DataFrame) -> str:
     """Return how to read the table: what its words mean, as far as they are in it; `rows` are all that its cells show."""
     small = rows[rows["size"] == INSIDE]
-    sentences = ["Who is ahead (corrected p < 0.05), by how many BLEU points."]
+    sentences = ["Who is ahead (p < 0.05, corrected within a study), by how many BLEU points."]
     if len(small):
         margin = small["margin"].max()
         sentences.append(

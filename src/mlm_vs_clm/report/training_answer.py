@@ -15,7 +15,7 @@ from .style import read_study
 
 SIDES = {BEFORE[1]: "text before the blank", BOTH[1]: "both sides read"}  # condition -> the causal model's
 WRITERS = ("mlm", "clm", "infill")  # of SIDES
-OTHERS = {  # that write with half of the words hidden, too
+OTHERS = {  # that fill blanks, too
     "mlm_left": "a masked model that reads only the text before blanks",
     "clm_noised": "a causal model trained on wrong words",
 }
@@ -54,9 +54,8 @@ def describe_training(
         describe_constant(studies, compared_on),
         describe_reported(reported, studies, compared_on),
     ]
-    return TrainingAnswer(
-        answer, " ".join(filter(None, told)), count_other_maskings(every) if is_idle else ""
-    )
+    further = [describe_others(studies), count_other_maskings(every)] if is_idle else []
+    return TrainingAnswer(answer, *(" ".join(filter(None, clauses)) for clauses in (told, further)))
 
 
 def count_decided(rows: pd.DataFrame) -> tuple[int, int]:
@@ -130,17 +129,29 @@ def name_task(studies: Mapping[str, Tables], corpus: str) -> str:
 
 
 def word_idle(studies: Sequence[Tables]) -> str:
-    """Return that neither text is shown to be better training data than text without its hidden words, at the main cell; where else one is, and on which corpora, if not on all."""
+    """Return that neither text is shown to be better training data than text without its hidden words, at the main cell; and on which corpora, if not on all."""
     ratio = read_study(studies[0]).main[1]
     share = "half the words" if ratio == 0.5 else f"{ratio:.0%} of the words"
     rooms = pd.concat([read_study(tables).at_main(tables["headroom"]) for tables in studies])
     able = rooms.loc[(rooms["room"] == "yes") & rooms["trained_on"].isin(WRITERS), "corpus"]
     others = rooms["corpus"].nunique() - able.nunique()
     where = f" of {' and '.join(style.ordered(able))}" * bool(others)
-    end = f" The other task{'s' * (others > 1)} cannot tell then." * bool(others)
-    shown = [words for arm, words in OTHERS.items() if FIRST in list_unfilled(studies, [arm])]
-    beside = f" Text of {' or of '.join(shown)} does." * bool(shown)
-    return f"With {share}{where} hidden from both models, neither's text is shown to train better than leaving words out.{beside}{end}"
+    end = f" The other task{'s' * (others > 1)} cannot tell there." * bool(others)
+    return f"With {share}{where} hidden from both, neither model's text is shown to train better than leaving words out.{end}"
+
+
+def describe_others(studies: Mapping[str, Tables]) -> str:
+    """Return by how much texts of OTHERS are shown to be better training data than text without its hidden words, at the main cell; "" where none is."""
+    clauses = []
+    for name, tables in studies.items():
+        rows = read_study(tables).at_main(tables["headroom"])
+        rows = rows[(rows["room"] == "yes") & rows["trained_on"].isin(OTHERS) & (rows["above_low"] > 0)]
+        clauses += [
+            f"{OTHERS[row.trained_on]} (`{row.trained_on}`) by {row.above:.3f} [{row.above_low:.3f}, {row.above_high:.3f}] "
+            f"{style.name_metric(row.metric)} on {row.corpus} (`{name}`)"
+            for row in rows.itertuples(index=False)
+        ]
+    return f"**Text of another model beats leaving words out**: {'; '.join(clauses)}." if clauses else ""
 
 
 def count_other_maskings(studies: Mapping[str, Tables]) -> str:
@@ -193,7 +204,8 @@ def describe_reported(
     corpora = " and ".join(style.ordered(corpus for corpus in rows["corpus"] if corpus not in mentioned))
     about = ", ".join(filter(None, [corpora, word_runs(rows)]))
     metrics = " and ".join(dict.fromkeys(map(style.name_metric, rows["metric"])))
-    masked, causal = ({*list_unfilled(studies.values(), [writer])} for writer in (REPORTED, REWRITTEN))
+    asked = [tables for tables in studies.values() if len(list_reported({"": tables}))]
+    masked, causal = ({*list_unfilled(asked, [writer])} for writer in (REPORTED, REWRITTEN))
     end = " and beats leaving words out" if masked == {FIRST} else ""
     end += "; causal is worse than leaving words out" if causal == {SECOND} else ""
     return f"In the paper's set-up ({about}), masked leads causal by {span(rows['value'], 2)} {metrics}{end}."
