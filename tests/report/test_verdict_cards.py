@@ -8,7 +8,7 @@ from mlm_vs_clm.report.overview import name_parts
 from mlm_vs_clm.report.style import read_study
 from mlm_vs_clm.report.verdict_cards import judge_training_data
 
-NEITHER = "With half the words hidden from both models, neither's text is shown to train better than leaving words out."
+NEITHER = "With half the words hidden from both, neither model's text is shown to train better than leaving words out."
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def judge(tables):
 def test_a_better_text_that_is_not_shown_to_beat_unfilled_text_says_so(tables):
     rows = tables["comparisons"]
     is_asked = (rows["kind"] == "training data") & (rows["comparison"] == "known length")
-    assert set(rows.loc[is_asked, "direction"].dropna()) == {"first"}
+    rows.loc[is_asked & (rows["status"] == "made"), ["direction", "size"]] = ["first", "outside"]
     assert judge(tables).verdict == "masked better" and judge(tables).why.endswith(NEITHER)
     of_masked = tables["headroom"]["trained_on"] == "mlm"
     tables["headroom"].loc[of_masked, ["above_low", "above_high"]] = [0.1, 0.2]
