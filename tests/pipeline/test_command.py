@@ -226,7 +226,7 @@ def make(tmp_path):
     alone = {
         name: value
         for name, value in os.environ.items()
-        if name not in ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES")
+        if name not in ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "ARGS")
     }
 
     def run(*asked):

@@ -36,15 +36,15 @@ def bert_parts(base: Any) -> Parts:
 
 @dataclass(frozen=True)
 class Family:
-    """Networks of the same make; of one that is not in the table nothing is known."""
+    """Networks of the same make; of one that is not in the table nothing is known.
 
-    head: tuple[
-        str, ...
-    ] = ()  # modules between the last hidden states and the logits; without any, it is run whole
-    parts: Callable[[Any], Parts] | None = (
-        None  # from a network without its head; None where layers are run whole
-    )
-    switch: str = "is_causal"  # the setting that hides the right side of a text
+    `head`: the modules between the last hidden states and the logits; a network without any is run whole. `parts`: the parts of a
+    network without its head; None where layers are run whole. `switch`: the setting that hides the right side of a text.
+    """
+
+    head: tuple[str, ...] = ()
+    parts: Callable[[Any], Parts] | None = None
+    switch: str = "is_causal"
 
 
 ROBERTA = Family(("lm_head",), bert_parts, "is_decoder")

@@ -115,7 +115,8 @@ def write_blocks(studies: Iterable[Path]) -> None:
     """Write the blocks of README and docs that tell studies of `results`, and what rests on all; other folders have none."""
     told = [study for study in map(Path.absolute, studies) if study.parent == ROOT / "results"]
     for study in told:
-        write_pages(make_blocks(study) | {"dictionary": write_dictionary()}, {f"{study.name}-first"})
+        blocks = make_blocks(study) | {"dictionary": write_dictionary()}
+        write_pages(blocks, {f"{study.name}-first", "dictionary"})
     tables = read_studies(ROOT / "results") if told else {}
     if keep_claims(tables):
         rules = load_rules(CLAIMS, main_cell(tables.get(MAIN) or next(iter(tables.values()))))
