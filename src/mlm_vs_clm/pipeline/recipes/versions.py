@@ -13,8 +13,8 @@ VERSIONS = {
     "score": 5,
     "downstream": 9,
     "disclosure": 1,
-    "correlate": 10,
-    "report": 56,
+    "correlate": 11,
+    "report": 57,
 }
 # Raised when the meaning of one objective, and of the writer of that name, changes: results of all others keep their ids.
 LAYOUTS = {"infill": 2}
