@@ -81,7 +81,7 @@ def write_findings(
             describe_content(content, steps["corpus"].nunique()),
             training.further,
             describe_one_masking(every),
-            *(describe_scale(name, studies[name]) for name in [*named.values()][:1]),
+            next((describe_scale(name, studies[name]) for name in named.values()), ""),
         ),
         "short-table": tabulate_short(shown),
     }

@@ -42,7 +42,7 @@ def describe_training(
     rows = list_compared(studies, shown)
     if rows.empty:
         return TrainingAnswer()
-    reported = list_reported(studies)
+    reported = list_reported(studies.values())
     beside_unfilled = list_unfilled(studies.values())
     is_idle = bool(beside_unfilled) and FIRST not in beside_unfilled
     head, answer = word_balance(rows, is_reported=len(reported) > 0)
@@ -145,11 +145,12 @@ def describe_others(studies: Mapping[str, Tables]) -> str:
     clauses = []
     for name, tables in studies.items():
         rows = read_study(tables).at_main(tables["headroom"])
-        rows = rows[(rows["room"] == "yes") & rows["trained_on"].isin(OTHERS) & (rows["above_low"] > 0)]
+        rows = rows[(rows["room"] == "yes") & rows["trained_on"].isin(OTHERS)]
         clauses += [
             f"{OTHERS[row.trained_on]} (`{row.trained_on}`) by {row.above:.3f} [{row.above_low:.3f}, {row.above_high:.3f}] "
             f"{style.name_metric(row.metric)} on {row.corpus} (`{name}`)"
             for row in rows.itertuples(index=False)
+            if find_direction(row.above_low, row.above_high) == FIRST
         ]
     return f"**Text of another model beats leaving words out**: {'; '.join(clauses)}." if clauses else ""
 
@@ -185,9 +186,9 @@ def list_unfilled(studies: Iterable[Tables], writers: Sequence[str] = WRITERS) -
     return [side for tables in studies for side in compare_unfilled(tables, writers)]
 
 
-def list_reported(studies: Mapping[str, Tables]) -> pd.DataFrame:
+def list_reported(studies: Iterable[Tables]) -> pd.DataFrame:
     """Return the comparisons as the paper makes them in which masked text is the better training data; none where one says otherwise."""
-    made = pd.concat(pick_kind(tables["comparisons"], TRAINING_DATA) for tables in studies.values())
+    made = pd.concat(pick_kind(tables["comparisons"], TRAINING_DATA) for tables in studies)
     rows = made[(made["status"] == MADE) & (made["comparison"] == "as reported")]
     return rows[rows["direction"] == FIRST] if not (rows["direction"] == SECOND).any() else rows.iloc[:0]
 
@@ -204,7 +205,7 @@ def describe_reported(
     corpora = " and ".join(style.ordered(corpus for corpus in rows["corpus"] if corpus not in mentioned))
     about = ", ".join(filter(None, [corpora, word_runs(rows)]))
     metrics = " and ".join(dict.fromkeys(map(style.name_metric, rows["metric"])))
-    asked = [tables for tables in studies.values() if len(list_reported({"": tables}))]
+    asked = [tables for tables in studies.values() if len(list_reported([tables]))]
     masked, causal = ({*list_unfilled(asked, [writer])} for writer in (REPORTED, REWRITTEN))
     end = " and beats leaving words out" if masked == {FIRST} else ""
     end += "; causal is worse than leaving words out" if causal == {SECOND} else ""

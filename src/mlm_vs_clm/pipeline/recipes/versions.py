@@ -23,8 +23,6 @@ VERSIONS = {
 TOLD = ("correlate", "report")
 # Raised when the meaning of one objective, and of the writer of that name, changes: results of all others keep their ids.
 LAYOUTS = {"infill": 2}
-
-
 # Measures that every score has and whose names are in no id; one that is added is in the id, so that scores are made again.
 UNNAMED = ("distinct1", "distinct2", "distinct3", "repetition", "longest_repeat")
 
